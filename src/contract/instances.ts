@@ -14,6 +14,7 @@ import {
 } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { queryParameterSchemas, timeZone } from '../query/parameters.ts';
+import { isLeftOutName } from '../domain/attributes.ts';
 import { attributeNameSchema, attributeValueSchema } from '../query/segments.ts';
 import { declare, json } from './route.ts';
 
@@ -33,16 +34,21 @@ const name = z
   .refine(isPlainName, NAME_RULE)
   .meta({ maxLength: MAX_INSTANCE_NAME_LENGTH });
 
+const value = z
+  .union([z.string(), z.number(), z.boolean()])
+  .transform((given) => (typeof given === 'string' ? given : JSON.stringify(given)))
+  .pipe(attributeValueSchema);
 const values = z
-  .union(
-    [attributeValueSchema.transform((one) => [one]), z.array(attributeValueSchema).min(1).max(MOST_VALUES)],
-    {
-      error: `must be a value, or 1 to ${MOST_VALUES} values`,
-    },
-  )
+  .union([value.transform((one) => [one]), z.array(value).min(1).max(MOST_VALUES)], {
+    error: `must be a value, or 1 to ${MOST_VALUES} values`,
+  })
   .transform((all): readonly string[] => [...new Set(all)].toSorted());
 export const leaveOutSchema = z
-  .record(attributeNameSchema, values, 'must be an object of attributes and their values')
+  .record(
+    attributeNameSchema.refine((name) => !isLeftOutName(name), 'must name an attribute, without a `!`'),
+    values,
+    'must be an object of attributes and their values',
+  )
   .refine((all) => Object.keys(all).length <= MOST_LEFT_OUT, `must name at most ${MOST_LEFT_OUT} attributes`)
   .meta({ examples: [{ environment: ['test'] }] });
 

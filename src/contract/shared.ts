@@ -65,13 +65,22 @@ function redactDimensions({
   };
 }
 
+const USAGE: ReadonlySet<string> = new Set(['inputTokens', 'outputTokens', 'costUsd']);
+
+/** What conversations cost is nobody's business outside. */
+function withoutUsage<Fields extends object>(fields: Fields): Fields {
+  return Object.fromEntries(
+    Object.entries(fields).map(([metric, value]) => [metric, USAGE.has(metric) ? null : value]),
+  ) as Fields;
+}
+
 export const SHARED_QUERY: Shared<QueryResponse> = {
   views: ['overview', ...ENTITIES],
   free: ['fields', 'timeGranularity', 'limit', 'sort.field'],
   redact: ({ elements, pagination, lastProcessedAt }) => ({
     elements: elements.map(({ dimensions, fields }) => ({
       dimensions: redactDimensions(dimensions),
-      fields,
+      fields: withoutUsage(fields),
     })),
     pagination,
     lastProcessedAt,
@@ -85,7 +94,7 @@ export const SHARED_OVERVIEW: Shared<OverviewResponse> = {
     fields,
     trend,
     languages: view === 'overview' ? languages : [],
-    outcomes: view === 'overview' ? outcomes : [],
+    outcomes: view === 'overview' ? outcomes.map((outcome) => ({ ...outcome, costUsd: null })) : [],
     agreement: view === 'overview' ? agreement : null,
     lastProcessedAt,
   }),
@@ -116,7 +125,19 @@ export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
     views: [VIEW_OF_PATH[path]],
     free: ['timeGranularity'],
     redact: (answer) => {
-      const { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages, checked } = answer;
+      const {
+        heir,
+        fields: all,
+        trend: buckets,
+        signals,
+        topics,
+        gaps,
+        repeatedRequests,
+        languages,
+        checked,
+      } = answer;
+      const fields = withoutUsage(all);
+      const trend = buckets.map((bucket) => ({ ...bucket, fields: withoutUsage(bucket.fields) }));
       const numbers = { heir, fields, trend, signals, topics, gaps, repeatedRequests, languages, checked };
       return {
         ...redactDimensions(answer),

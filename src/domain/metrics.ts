@@ -147,8 +147,8 @@ const DECLARED = {
   },
   resolvedAtMost: {
     schema: count.describe(
-      'Those of `sessions` that end solved, thanked or open: what resolved is at the most. The others were handed ' +
-        'over, given up or not possible, or asked for nothing.',
+      'Those of `sessions` that end solved, thanked or open: what resolved is at the most. The outcome counts, whatever ' +
+        'an attribute says.',
     ),
     sql: 'resolved_most',
     value: (row) => number(row, 'resolved_most'),
@@ -168,7 +168,7 @@ const DECLARED = {
     schema: count
       .nullable()
       .describe(
-        'Tokens that messages of the group took in, as their metadata or spans say. For a signal, gap or repeated ' +
+        'Tokens that messages of the group took in, as their metadata says. For a signal, gap or repeated ' +
           'request: messages of its sessions in the range. Null where nothing is said of any.',
       ),
     sql: 'input_tokens',
@@ -201,7 +201,7 @@ function number(row: Counts, column: string): number {
 }
 
 function nullable(row: Counts, column: string): number | null {
-  return row[column] === null ? null : Number(row[column]);
+  return row[column] === null ? null : number(row, column);
 }
 
 function waitOf(row: Counts, column: string): number | null {

@@ -101,7 +101,7 @@ group by bucket, number`;
   },
 
   returns(statement, parameters, isAsked) {
-    const { kind, isOfTopics } = countedOf(parameters);
+    const { kind, by, isOfTopics } = countedOf(parameters);
     const always = { start: -Infinity, end: Infinity };
     // Sessions of a row need not lie in the range that it counts, and what follows them neither.
     const visits = `select entity, end_user, session, min(first_at) as first_at, max(last_at) as last_at
@@ -110,13 +110,13 @@ group by bucket, number`;
     return `select bucket, number, count(*)::integer as came_back
 from (${sessionsOfRows(statement, parameters, isAsked)}) s
 semi join (
-  select entity, session, last_at, min(first_at) over (
+  select entity, end_user, session, last_at, min(first_at) over (
     partition by entity, end_user order by first_at
     range between interval 1 microsecond following and unbounded following
   ) as next_at
   from (${visits})
   qualify next_at <= last_at + interval ${RETURN_DAYS} days
-) v on v.session = s.session${isOfTopics ? ' and v.entity = s.number' : ''}
+) v on v.session = s.session${isOfTopics ? ' and v.entity = s.number' : ''}${by === 'end_user' ? ' and v.end_user = s.number' : ''}
 group by bucket, number`;
   },
 
@@ -135,8 +135,8 @@ group by bucket, number`;
       : `(${messagesOfRows(statement, parameters, isAsked)}) join (
   select position, input_tokens, output_tokens, cost_nanos from ${statement.usage(wholeRange(parameters))}
 ) using (position)`;
-    return `select bucket, number, sum(input_tokens)::bigint as input_tokens, sum(output_tokens)::bigint as output_tokens,
-  sum(cost_nanos)::bigint as cost_nanos
+    return `select bucket, number, sum(input_tokens)::double as input_tokens, sum(output_tokens)::double as output_tokens,
+  sum(cost_nanos)::double as cost_nanos
 from ${used} group by bucket, number`;
   },
 };

@@ -23,6 +23,8 @@ import type { Snapshot } from '../store/published/snapshot-reader.ts';
 
 /** Limits of one query. */
 const MOST_CHOICES = 8;
+/** An instance may leave out four more. */
+const MOST_LEFT_OUT = 12;
 const MOST_VALUES = 50;
 /** Names that an error lists. */
 const MOST_NAMED = 20;
@@ -63,11 +65,11 @@ export const segmentSchema = z
       .transform((values): readonly string[] => [...new Set(values)].toSorted()),
     { error: ({ code }) => (code === 'invalid_key' ? NAME_FAULT : 'must be written as segment.NAME=VALUE') },
   )
-  // What is left out counts apart, because the instance may add it.
+  // What is left out counts apart, because the instance may add to it.
   .refine(
     (choices) =>
-      Object.values(Object.groupBy(Object.keys(choices), (name) => String(isLeftOutName(name)))).every(
-        (names = []) => names.length <= MOST_CHOICES,
+      Object.entries(Object.groupBy(Object.keys(choices), (name) => String(isLeftOutName(name)))).every(
+        ([isLeftOut, names = []]) => names.length <= (isLeftOut === 'true' ? MOST_LEFT_OUT : MOST_CHOICES),
       ),
     `must name at most ${MOST_CHOICES} attributes`,
   )
@@ -103,8 +105,11 @@ export function withSegment(raw: Readonly<Record<string, unknown>>): Record<stri
     // Zod drops that member of an object.
     if (attribute === undefined || attribute === '__proto__') rest[parameter] = given;
     // Nothing is left out of it, whatever the instance leaves out.
-    else if (given === '' && isLeftOutName(attribute)) continue;
-    else chosen[attribute] = attribute in chosen ? [chosen[attribute], given].flat() : given;
+    else if (isLeftOutName(attribute) && [given].flat().every((value) => value === '')) continue;
+    else {
+      const values = isLeftOutName(attribute) ? [given].flat().filter((value) => value !== '') : given;
+      chosen[attribute] = attribute in chosen ? [chosen[attribute], values].flat() : values;
+    }
   }
   // A bare `segment` beside them is a fault that the schema reports.
   return Object.keys(chosen).length === 0 || 'segment' in rest ? rest : { ...rest, segment: { ...chosen } };

@@ -41,7 +41,8 @@ const RULES: Readonly<Record<(typeof HELD)[number] | 'segment', string>> = {
     `${[...RANGES, ...CALENDAR].join(', ')} or two days in their order, as 2026-11-01/2026-11-07`,
   compare: `must have a \`compare\` that is one of ${COMPARISONS.join(', ')}`,
   buckets: `must have a \`buckets\` that is one of ${BUCKETS.join(', ')}`,
-  segment: 'must have no `segment`, because a link shows the numbers of all conversations',
+  segment:
+    'must have no `segment`, because a link shows all conversations but those that the instance leaves out',
 };
 
 /**

@@ -1012,6 +1012,14 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.keyboard.press('u');
     await section.locator('p:has-text("Nobody has checked this number yet")').waitFor(SOON);
     equal(await shown.textContent(), first);
+    // Also before the numbers know it.
+    await readingTime(page);
+    await page.keyboard.press('n');
+    await page.keyboard.press('u');
+    await section.locator('.faint:text("0 of ")').waitFor(SOON);
+    await page.waitForTimeout(1500);
+    await section.locator('p:has-text("Nobody has checked this number yet")').waitFor(SOON);
+    equal(await section.locator('.fault').count(), 0);
     const read = new Set<string>();
     for (let given = 0; given < total; given += 1) {
       let said = '';

@@ -22,6 +22,23 @@ describe('the parameters of a segment', () => {
     deepEqual(segmentOf('segment.city=Washington,%20DC'), [{ name: 'city', values: ['Washington, DC'] }]);
   });
 
+  it('leave out values, or nothing', () => {
+    const test = { name: 'environment', values: ['test'], isLeftOut: true };
+    deepEqual(segmentOf('segment.environment!=test'), [test]);
+    deepEqual(segmentOf('segment[environment]!=test&segment.environment=prod'), [
+      { name: 'environment', values: ['prod'] },
+      test,
+    ]);
+    deepEqual(segmentOf('segment.environment!='), []);
+    deepEqual(segmentOf('segment.environment!=&segment.environment!=test'), [test]);
+    const names = (count: number, mark: string): string =>
+      Array.from({ length: count }, (_, at) => `segment.a${at}${mark}=x`).join('&');
+    // A query may take eight names, and leave out eight besides the four of an instance.
+    equal((segmentOf(`${names(8, '')}&${names(12, '!')}`) as unknown[]).length, 20);
+    throws(() => segmentOf(names(9, '')), /at most 8/);
+    throws(() => segmentOf(names(13, '!')), /at most 8/);
+  });
+
   it('are refused with the name of the faulty one', () => {
     const many = (count: number, written: (at: number) => string): string =>
       Array.from({ length: count }, (_, at) => written(at)).join('&');

@@ -309,7 +309,8 @@ function cameBack(session: number, groupBy: GroupBy, entity: number, all: readon
   const matters = isOfTopics ? [entity] : new Set(own.flatMap((message) => of(message) ?? []));
   return [...matters].some((matter) => {
     const about = all.filter((message) => of(message) === matter);
-    return [...new Set(own.flatMap(({ user }) => user ?? []))].some((user) => {
+    const users = groupBy === 'END_USER' ? [entity] : new Set(own.flatMap(({ user }) => user ?? []));
+    return [...users].some((user) => {
       const times = new Map<number, number[]>();
       for (const message of about)
         if (message.user === user)

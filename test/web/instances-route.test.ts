@@ -259,7 +259,15 @@ describe('/v1/instances', () => {
       environment: ['test'],
       plan: ['internal'],
     });
-    for (const wrong of [{ environment: [] }, { environment: '' }, { externalId: 'x' }, 'test', ['test']])
+    deepEqual(await change({ beta: true, stage: [1, 'x'] }), { beta: ['true'], stage: ['1', 'x'] });
+    for (const wrong of [
+      { 'environment!': 'test' },
+      { environment: [] },
+      { environment: '' },
+      { externalId: 'x' },
+      'test',
+      ['test'],
+    ])
       equal(await change(wrong), 400, JSON.stringify(wrong));
     equal(await change(Object.fromEntries(Array.from({ length: 5 }, (_, at) => [`a${at}`, 'x']))), 400);
     deepEqual(await change(null), {});

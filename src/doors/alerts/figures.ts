@@ -185,14 +185,14 @@ export class SnapshotFigures implements Figures {
     return found;
   }
 
-  /** Tells whether no conversation has one of the attributes; queries refuse such a segment. */
+  /** Tells whether no conversation has one of the attributes that it takes; queries refuse such a segment. */
   #isUnknown(): Promise<boolean> {
     if (this.#segment.length === 0) return Promise.resolve(false);
     return this.#once('unknown', async () => {
       const row = await readInstanceRow(this.#snapshot, this.#instanceId);
       if (row === undefined) return true;
       const names = await attributeNames(this.#snapshot, row['instance'] as number);
-      return this.#segment.some(({ name }) => !names.includes(name));
+      return this.#segment.some(({ name, isLeftOut }) => isLeftOut !== true && !names.includes(name));
     });
   }
 

@@ -81,7 +81,8 @@ export async function newValues(
       }
       old.add(test);
     }
-    old.add(look);
+    // While the older value has too few, it is the one that has to grow.
+    if (doublings >= 0) old.add(look);
   }
   return firings;
 }

@@ -15,7 +15,8 @@ import {
 } from '../../domain/attributes.ts';
 import { choiceNameSchema } from '../../query/segments.ts';
 
-const MOST_NAMES = 8;
+/** As many as a query takes, and as many that are left out. */
+const MOST_NAMES = 16;
 const MOST_VALUES = 50;
 const VALUE_RULE =
   `must be a text of 1 to ${LONGEST_ATTRIBUTE_VALUE} characters, a number or a boolean, or 1 to ${MOST_VALUES} ` +
@@ -36,7 +37,7 @@ export const segmentOfCondition = z
   .describe(
     'Only conversations with these attributes count: by name one value, or a list of which any will do. A name with a ' +
       '`!` after it leaves out those that have the value. Without it: all. ' +
-      'While no conversation has one of the names, nothing counts.',
+      'While no conversation has one of the names that it takes, nothing counts.',
   );
 
 export type SegmentOfCondition = z.output<typeof segmentOfCondition>;

@@ -10,7 +10,8 @@ import type { FeedbackBody } from './client.ts';
 import type { Conversation } from './mapper.ts';
 
 /** Reason for feedback that is left out. */
-export const UNTIMED_FEEDBACK = 'feedback on a message without a time that is not the last of the assistant';
+export const UNTIMED_FEEDBACK =
+  'feedback on a message without a time of its own that is not the last of the assistant';
 
 export interface FeedbackRequest {
   readonly body: FeedbackBody;
@@ -27,14 +28,24 @@ export function feedbackRequestsOf(
   ids: { readonly instanceId: string; readonly sessionId: string },
   held: number,
 ): { readonly requests: readonly FeedbackRequest[]; readonly untimed: number } {
-  const newest = messages.findLastIndex(({ role }) => roleOf(role) === 'assistant');
+  const isAnswer = (index: number): boolean => roleOf(messages[index]?.role ?? '') === 'assistant';
+  const newest = messages.findLastIndex((_, index) => isAnswer(index));
+  /** By time, the message that the service takes: the assistant's first one, else the first. */
+  const meant = new Map<string, number>();
+  for (const [index, { metadata }] of messages.entries()) {
+    const at = metadata?.['createdAt'];
+    if (typeof at !== 'string') continue;
+    const known = meant.get(at);
+    if (known === undefined || (!isAnswer(known) && isAnswer(index))) meant.set(at, index);
+  }
   const requests: FeedbackRequest[] = [];
   for (const { index, value, rating, userId } of feedback) {
-    const at = messages[index]?.metadata?.['createdAt'];
-    if (typeof at !== 'string' && (index !== newest || held > messages.length)) continue;
+    const createdAt = messages[index]?.metadata?.['createdAt'];
+    const at = typeof createdAt === 'string' && meant.get(createdAt) === index ? createdAt : undefined;
+    if (at === undefined && (index !== newest || held > messages.length)) continue;
     const body: FeedbackBody = {
       ...ids,
-      ...(typeof at === 'string' ? { at } : {}),
+      ...(at === undefined ? {} : { at }),
       value,
       ...(rating === undefined ? {} : { rating }),
       ...(userId === undefined ? {} : { userId }),

@@ -97,7 +97,8 @@ export function ratingOf(value: unknown): number | null {
 export function feedbackIn(thumb: unknown, rating: unknown): GivenFeedback | null | undefined {
   const value = isNothing(thumb) ? null : thumbOf(thumb);
   const stars = isNothing(rating) ? null : ratingOf(rating);
-  if ((value === null && !isNothing(thumb)) || (stars === null && !isNothing(rating))) return undefined;
+  // A thumb counts, whatever stands beside it.
+  if (value === null && (!isNothing(thumb) || (stars === null && !isNothing(rating)))) return undefined;
   const counted = value ?? (stars === null ? null : directionOf(stars));
   return counted === null ? null : { value: counted, ...(stars === null ? {} : { rating: stars }) };
 }

@@ -28,7 +28,7 @@ type Fields = OverviewResponse['fields'];
 type BreakdownRow = OverviewResponse['languages'][number] &
   OverviewResponse['outcomes'][number] & {
     readonly isLanguage: boolean;
-    readonly nanos: number | bigint | null;
+    readonly nanos: number | null;
   };
 
 const NOTHING: Row = { messages: 0 };
@@ -95,7 +95,7 @@ export class OverviewReader {
       statement.hourFacts(kind, rangeOf(parameters)),
     );
     const plan = statement.plan(`select grouping(outcome) = 1 as "isLanguage", language, outcome,
-  count(*)::integer as sessions, count(t.session)::integer as "withTopic", sum(c.nanos)::bigint as nanos
+  count(*)::integer as sessions, count(t.session)::integer as "withTopic", sum(c.nanos)::double as nanos
 from (select distinct session from (${all})) a
 join ${statement.names('session')} s on s.session = a.session
 left join (select distinct session from (${topics})) t on t.session = a.session
@@ -108,7 +108,7 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
         isLanguage ? [{ language, sessions, withTopic }] : [],
       ),
       outcomes: rows.flatMap(({ isLanguage, outcome, sessions, nanos }) =>
-        isLanguage ? [] : [{ outcome, sessions, costUsd: nanos === null ? null : usdOf(Number(nanos)) }],
+        isLanguage ? [] : [{ outcome, sessions, costUsd: nanos === null ? null : usdOf(nanos) }],
       ),
     };
   }

@@ -82,6 +82,9 @@ describe('figures of the windows of a time zone', () => {
     deepEqual(await unknown.quotes('TOPIC', uuid(2, 1), span), []);
     equal(await unknown.firstDay({ start: -Infinity, end: Infinity }), Infinity);
     equal(unknown.position, figures.position);
+    // What none has can be left out.
+    const all = figures.of([{ name: 'environment', values: ['test'], isLeftOut: true }]);
+    equal(await all.sessions(span), await figures.sessions(span));
   });
 
   it('know the first day on which there was a conversation', async () => {

@@ -106,7 +106,12 @@ describe('a new value', () => {
     const { firings } = await look([...OLD, ...days('2', 0, 2, 300, 'refund')]);
     deepEqual(firings, []);
     const few = [...days('1', -28, 28, 40, 'cancel'), ...days('1', 0, 1, 29, 'cancel')];
-    deepEqual((await watching().look([...few, ...days('2', 0, 2, 90, 'refund')])).firings, []);
+    const short = watching();
+    const newer = days('2', 0, 2, 90, 'refund');
+    deepEqual((await short.look([...few, ...newer])).firings, []);
+    // The older one reaches the number, the new one stays as it is.
+    const enough = [...few, ...days('1', 0, 1, 11, 'cancel')];
+    equal((await short.look([...enough, ...newer])).firings.length, 1);
   });
 
   it('is none that was there before the alert, in the first week of the attribute, or four weeks ago', async () => {

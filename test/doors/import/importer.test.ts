@@ -97,6 +97,10 @@ describe('importFiles', () => {
         'b,user,Hello,,bo,',
         'b,assistant,First,,,up',
         'b,assistant,Last,,,down',
+        'c,user,Hello,2026-03-01,,',
+        'c,assistant,First,2026-03-01,,up',
+        'c,assistant,Second,2026-03-01,,down',
+        'c,user,Bye,2026-03-02,,',
       ],
       'table.csv',
     );
@@ -104,11 +108,14 @@ describe('importFiles', () => {
       { instanceId, sessionId: sessions[0], at: '2026-03-01T09:00:05Z', value: 1, userId: 'ana' },
       { instanceId, sessionId: sessions[0], at: '2026-03-01T09:00:09Z', value: -1 },
       { instanceId, sessionId: sessions[1], value: -1 },
+      // Of one time, the service takes the first answer. The last one needs no time.
+      { instanceId, sessionId: sessions[2], at: '2026-03-01T00:00:00.000Z', value: 1 },
+      { instanceId, sessionId: sessions[2], value: -1 },
     ];
     const first = await run(path);
-    deepEqual([first.feedback, first.failedLines, first.stopped], [3, 0, null]);
+    deepEqual([first.feedback, first.failedLines, first.stopped], [5, 0, null]);
     deepEqual(Object.fromEntries(first.leftOut), {
-      'feedback on a message without a time that is not the last of the assistant': 1,
+      'feedback on a message without a time of its own that is not the last of the assistant': 1,
     });
     const sessions = [...service.sessions.keys()];
     const { instanceId } = first;
@@ -119,7 +126,7 @@ describe('importFiles', () => {
       );
     deepEqual(given(), expected(instanceId, sessions));
     const again = await run(path);
-    deepEqual([again.conversations, again.alreadyThere, again.feedback], [0, 2, 3]);
+    deepEqual([again.conversations, again.alreadyThere, again.feedback], [0, 3, 5]);
     deepEqual(given(), expected(instanceId, sessions), 'a repeat is the same request');
   });
 

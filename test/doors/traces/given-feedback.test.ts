@@ -56,7 +56,9 @@ describe('a rating', () => {
     deepEqual(feedbackIn('down', 5), { value: -1, rating: 5 });
     deepEqual(feedbackIn('up', 3), { value: 1, rating: 3 });
     equal(feedbackIn('', ' '), null);
-    deepEqual([feedbackIn('maybe', 5), feedbackIn('up', 7)], [undefined, undefined], 'one cannot be read');
+    // A thumb counts, whatever stands beside it.
+    deepEqual(feedbackIn('up', 7), { value: 1 });
+    deepEqual([feedbackIn('maybe', 5), feedbackIn('', 7)], [undefined, undefined], 'one cannot be read');
   });
 });
 

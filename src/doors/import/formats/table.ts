@@ -357,7 +357,8 @@ function onceForAll(turns: readonly Turn[]): readonly Turn[] {
   const all = turns.map(({ feedback: [given] = [] }) => given);
   const [first] = all;
   const isSame = all.every((given) => given?.value === first?.value && given?.rating === first?.rating);
-  if (first === undefined || all.length === 1 || !isSame) return turns;
+  const hasAnswer = turns.some(({ role }) => roleOf(role) === 'assistant');
+  if (first === undefined || all.length === 1 || !isSame || !hasAnswer) return turns;
   const given = all.find((one) => one?.userId !== undefined) ?? first;
   return onLast(
     turns.map((turn) => ({ ...turn, feedback: undefined })),
@@ -366,7 +367,8 @@ function onceForAll(turns: readonly Turn[]): readonly Turn[] {
 }
 
 function onLast(turns: readonly Turn[], feedback: Turn['feedback']): readonly Turn[] {
-  const last = turns.findLastIndex(({ role }) => roleOf(role) === 'assistant');
+  const answer = turns.findLastIndex(({ role }) => roleOf(role) === 'assistant');
+  const last = answer < 0 ? turns.length - 1 : answer;
   return turns.map((turn, index) => (index === last ? { ...turn, feedback } : turn));
 }
 

@@ -114,6 +114,10 @@ export function Checking({
         <p class="faint">
           {isDone ? 'There is no other conversation to read in this period.' : 'One moment …'}
         </p>
+      ) : reading.hasFailed ? (
+        <button type="button" onClick={reading.readAgain}>
+          Try again
+        </button>
       ) : transcript === undefined ? (
         <Loading />
       ) : (
@@ -140,7 +144,11 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
   const drawn = useRef<string[]>([]);
   for (const { sessionId } of found.sample)
     if (!drawn.current.includes(sessionId)) drawn.current.push(sessionId);
-  const open = drawn.current.filter((one) => said.every(({ sessionId }) => sessionId !== one));
+  const gone = useRef(new Set<string>());
+  const [failed, setFailed] = useState<readonly string[]>([]);
+  const open = drawn.current.filter(
+    (one) => !gone.current.has(one) && said.every(({ sessionId }) => sessionId !== one),
+  );
   const [next] = open;
 
   const asked = useRef(new Set<string>());
@@ -148,11 +156,22 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
   useEffect(() => {
     for (const sessionId of ahead) {
       asked.current.add(sessionId);
-      api
-        .session(sessionId, { instanceId: instance, limit: SHOWN })
-        .then((read) => setTranscripts((all) => new Map([...all, [sessionId, read]])), setFault);
+      api.session(sessionId, { instanceId: instance, limit: SHOWN }).then(
+        (read) => setTranscripts((all) => new Map([...all, [sessionId, read]])),
+        (thrown: ApiError) => {
+          setFault(thrown);
+          // One that is gone is passed over; another is asked for again when somebody wants it.
+          if (thrown.status === 404) gone.current.add(sessionId);
+          setFailed((all) => [...all, sessionId]);
+        },
+      );
     }
   }, [ahead.join()]);
+  const readAgain = (): void => {
+    setFault(null);
+    for (const sessionId of failed) asked.current.delete(sessionId);
+    setFailed([]);
+  };
 
   /** Numbers are read anew once they hold what was sent, one request at a time. */
   const reload = useRef({ isRunning: false, position: 0n });
@@ -163,8 +182,8 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
     let settled = 0n;
     try {
       while (settled < reload.current.position) {
-        settled = reload.current.position;
-        await api.settle(instance, String(settled));
+        const wanted = reload.current.position;
+        if (await api.settle(instance, String(wanted))) settled = wanted;
       }
     } finally {
       reload.current.isRunning = false;
@@ -175,20 +194,30 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
     setFault(null);
     const written = api.check(instance, { of, id, sessionId, verdict });
     setSaid((all) => [...all, { sessionId, written }]);
-    written.then(whenCounted).catch((thrown: ApiError) => {
-      setFault(thrown);
-      setSaid((all) => all.filter((one) => one.written !== written));
-    });
+    written.then(
+      (stored) => whenCounted(stored).catch(setFault),
+      // Nothing is stored, so it is asked again.
+      (thrown: ApiError) => {
+        setFault(thrown);
+        setSaid((all) => all.filter((one) => one.written !== written));
+      },
+    );
   };
   const takeBack = (): void => {
     const last = said.at(-1);
     if (last === undefined) return;
     setFault(null);
     setSaid((all) => all.filter((one) => one !== last));
-    last.written
-      .then(({ curationId }) => api.curate(instance, { action: 'UNDO', curationId }))
-      .then(whenCounted)
-      .catch(setFault);
+    const undo = async (): Promise<void> => {
+      const { curationId, position } = await last.written;
+      // Only what is known can be undone.
+      while (!(await api.settle(instance, position)));
+      await whenCounted(await api.curate(instance, { action: 'UNDO', curationId }));
+    };
+    undo().catch((thrown: ApiError) => {
+      setFault(thrown);
+      setSaid((all) => [...all, last]);
+    });
   };
   return {
     next,
@@ -198,6 +227,8 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
     /** Verdicts that are counted are drawn no more, so an empty draw follows the last one. */
     isDone: found.sample.length === 0,
     fault,
+    hasFailed: next !== undefined && failed.includes(next),
+    readAgain,
     say,
     takeBack,
   };

@@ -109,7 +109,9 @@ function View({
   if (isEntity(view)) return <EntityPage kind={view} version={version} />;
   switch (view) {
     case 'overview':
-      return <Overview version={version} />;
+      return (
+        <Overview leaveOut={instances.find(({ id }) => id === instance)?.leaveOut ?? {}} version={version} />
+      );
     case 'conversations':
       return <Conversations version={version} />;
     case 'changes':

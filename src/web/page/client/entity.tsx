@@ -274,14 +274,11 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
 
 /** Shows what the messages cost; nothing where none says it. */
 function Cost({ of: { costUsd, inputTokens, outputTokens } }: { readonly of: Compared['now'] }) {
-  if (costUsd === null || costUsd === undefined) return null;
-  return (
-    <Fact
-      label="Cost"
-      text={formatUsd(costUsd)}
-      note={`${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`}
-    />
-  );
+  const tokens = `${formatCount(inputTokens)} tokens in, ${formatCount(outputTokens)} out`;
+  const said = (value: number | null | undefined): boolean => value !== null && value !== undefined;
+  if (costUsd !== null && costUsd !== undefined)
+    return <Fact label="Cost" text={formatUsd(costUsd)} note={tokens} />;
+  return said(inputTokens) || said(outputTokens) ? <Fact label="Tokens" text={tokens} /> : null;
 }
 
 /** Shows the wait for replies. `isBefore`: the wait for the reply that the user judges or asks again after. */

@@ -43,6 +43,7 @@ export function formatShare(share: number): string {
 
 /** Formats US dollars, to the cent where that says something: `$12.30`, `$0.0042`. */
 export function formatUsd(value: number): string {
+  if (value !== 0 && value < 0.0001) return '< $0.0001';
   return value !== 0 && value < 0.995 ? `$${value.toPrecision(2)}` : `$${USD.format(value)}`;
 }
 const USD = new Intl.NumberFormat('en-GB', { minimumFractionDigits: 2, maximumFractionDigits: 2 });

@@ -3,6 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import type { LeftOut } from '../../../domain/attributes.ts';
 import type { ComponentChildren } from 'preact';
 import { WaysIn } from './connect.tsx';
 import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
@@ -53,7 +54,7 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
 const PARTS = 6;
 
 /** Shows the numbers first; the comparison and the lists follow as they arrive. */
-export function Overview({ version }: { readonly version: string }) {
+export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; readonly version: string }) {
   const period = usePeriod();
   const { name } = period;
   const numbers = useAnswer(`numbers ${name}`, version, (signal) =>
@@ -92,7 +93,7 @@ export function Overview({ version }: { readonly version: string }) {
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
-                <Segments attributes={attributes} version={version} />
+                <Segments attributes={attributes} leaveOut={leaveOut} version={version} />
                 <KnownLanguages languages={now.languages} />
               </>
             )}

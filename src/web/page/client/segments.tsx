@@ -105,6 +105,24 @@ function wordsOf([name, value]: ChosenValue): string {
   return value === '' ? `with every ${own}` : `without ${own}: ${value}`;
 }
 
+/** Leaves out a value besides those that are left out already: by the reader, or else by the instance. */
+function withoutValue(
+  segment: PageState['segment'],
+  name: string,
+  value: string,
+  leaveOut: LeftOut,
+): PageState['segment'] {
+  const isOf = ([chosen]: ChosenValue): boolean => choiceOf(chosen, []).name === name;
+  const own = segment.some(isOf)
+    ? segment.filter(([chosen]) => chosen === leftOutName(name)).map(([, left]) => left)
+    : (leaveOut[name] ?? []);
+  const left = new Set([...own.filter((one) => one !== ''), value]);
+  return [
+    ...segment.filter((chosen) => chosen[0] !== leftOutName(name)),
+    ...[...left].map((one): ChosenValue => [leftOutName(name), one]),
+  ];
+}
+
 const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: true });
 
 /** Values that the table shows. */
@@ -113,9 +131,12 @@ const MOST_VALUES = 20;
 /** The values of an attribute with their numbers; nothing where no conversation has attributes. */
 export function Segments({
   attributes,
+  leaveOut,
   version,
 }: {
   readonly attributes: Attributes;
+  /** What the instance leaves out. */
+  readonly leaveOut: LeftOut;
   readonly version: string;
 }) {
   const { state, go } = useNavigation();
@@ -162,7 +183,13 @@ export function Segments({
           />
           <tbody>
             {value.elements.map((row) => (
-              <Value key={row.dimensions.segment?.id} row={row} segment={state.segment} hasCosts={hasCosts} />
+              <Value
+                key={row.dimensions.segment?.id}
+                row={row}
+                segment={state.segment}
+                leaveOut={leaveOut}
+                hasCosts={hasCosts}
+              />
             ))}
           </tbody>
         </table>
@@ -175,10 +202,12 @@ export function Segments({
 function Value({
   row: { dimensions, fields },
   segment,
+  leaveOut,
   hasCosts,
 }: {
   readonly row: Row;
   readonly segment: PageState['segment'];
+  readonly leaveOut: LeftOut;
   readonly hasCosts: boolean;
 }) {
   const { attribute = '', value = '' } = dimensions.segment ?? {};
@@ -190,7 +219,7 @@ function Value({
         </Go>{' '}
         <Go
           class="faint"
-          to={{ segment: withValue(segment, [leftOutName(attribute), value]) }}
+          to={{ segment: withoutValue(segment, attribute, value, leaveOut) }}
           title={`Count conversations without ${attribute}: ${value}`}
         >
           leave out

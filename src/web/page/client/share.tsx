@@ -180,7 +180,7 @@ function SharedView({ link: { view, instance, endsAt } }: { readonly link: Opene
         ) : state.view === 'changes' ? (
           <ChangesPage version={version} />
         ) : (
-          <Overview version={version} />
+          <Overview leaveOut={{}} version={version} />
         )}
       </main>
     </NavigationContext.Provider>
