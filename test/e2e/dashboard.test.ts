@@ -1,4 +1,5 @@
 /** The dashboard in a real browser, over a real service. Skipped outside CI where there is no Chromium. */
+import type { MadeLink } from '../../src/contract/links.ts';
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -934,12 +935,17 @@ describe('the dashboard in a browser', { skip }, () => {
       headers: { 'x-api-key': project.key, 'content-type': 'application/json' },
       body: JSON.stringify({ instanceId, view: 'view=overview&range=28d' }),
     });
-    const { token } = (await made.json()) as { readonly token: string };
+    const { link, token } = (await made.json()) as MadeLink;
     const { tab, own, refused } = await openLink(`${service.url}/#link=${token}`);
     await tab.waitForSelector('.trend svg', SOON);
     await tab.waitForLoadState('networkidle');
     deepEqual([await titles(tab), refused], [[], []]);
     await own.close();
+    const revoked = await fetch(`${service.url}/v1/links/${link.id}`, {
+      method: 'DELETE',
+      headers: { 'x-api-key': project.key },
+    });
+    equal(revoked.status, 204);
   });
 
   it('says how a conversation really ended, and takes it back', async () => {
