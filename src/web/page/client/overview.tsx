@@ -84,6 +84,9 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
             {rendered < 1 ? null : (
               <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />
             )}
+            {rendered < PARTS ? null : (
+              <Segments attributes={attributes} leaveOut={leaveOut} version={version} />
+            )}
           </div>
           <div>
             {before === null || rendered < 2 ? null : <ChangesInShort found={before.changes} />}
@@ -93,7 +96,6 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
             {rendered < PARTS ? null : (
               <>
                 <Outcomes outcomes={now.outcomes} />
-                <Segments attributes={attributes} leaveOut={leaveOut} version={version} />
                 <KnownLanguages languages={now.languages} />
               </>
             )}

@@ -168,31 +168,33 @@ export function Segments({
           options={attributes.map((each) => [each.name, each.name])}
           onChoice={(attribute) => go({ attribute, value: '', against: '' }, 'replace')}
         />
-        <table>
-          <Head
-            columns={[
-              [name],
-              ['Conversations', 'number'],
-              ['Users', 'number'],
-              ['Net satisfaction', 'number'],
-              ['Resolved', 'number'],
-              ['Handed over', 'number'],
-              ['Came back', 'number'],
-              ...(hasCosts ? ([['Cost', 'number']] as const) : []),
-            ]}
-          />
-          <tbody>
-            {value.elements.map((row) => (
-              <Value
-                key={row.dimensions.segment?.id}
-                row={row}
-                segment={state.segment}
-                leaveOut={leaveOut}
-                hasCosts={hasCosts}
-              />
-            ))}
-          </tbody>
-        </table>
+        <div class="sideways">
+          <table>
+            <Head
+              columns={[
+                [name],
+                ['Conversations', 'number'],
+                ['Users', 'number'],
+                ['Net satisfaction', 'number'],
+                ['Resolved', 'number'],
+                ['Handed over', 'number'],
+                ['Came back', 'number'],
+                ...(hasCosts ? ([['Cost', 'number']] as const) : []),
+              ]}
+            />
+            <tbody>
+              {value.elements.map((row) => (
+                <Value
+                  key={row.dimensions.segment?.id}
+                  row={row}
+                  segment={state.segment}
+                  leaveOut={leaveOut}
+                  hasCosts={hasCosts}
+                />
+              ))}
+            </tbody>
+          </table>
+        </div>
       </Section>
       <Differences key={name} attribute={attribute} version={version} />
     </>
