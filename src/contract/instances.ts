@@ -14,13 +14,9 @@ import {
 } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE } from '../domain/printable.ts';
 import { queryParameterSchemas, timeZone } from '../query/parameters.ts';
-import { isLeftOutName } from '../domain/attributes.ts';
+import { isLeftOutName, MOST_LEFT_OUT_BY_INSTANCE, MOST_VALUES } from '../domain/attributes.ts';
 import { attributeNameSchema, attributeValueSchema } from '../query/segments.ts';
 import { declare, json } from './route.ts';
-
-/** Attributes and values that an instance may leave out: half of what a query may name, so that it can name others. */
-const MOST_LEFT_OUT = 4;
-const MOST_VALUES = 50;
 
 const EXAMPLE_NAME = { name: 'Shop assistant' };
 
@@ -49,7 +45,10 @@ export const leaveOutSchema = z
     values,
     'must be an object of attributes and their values',
   )
-  .refine((all) => Object.keys(all).length <= MOST_LEFT_OUT, `must name at most ${MOST_LEFT_OUT} attributes`)
+  .refine(
+    (all) => Object.keys(all).length <= MOST_LEFT_OUT_BY_INSTANCE,
+    `must name at most ${MOST_LEFT_OUT_BY_INSTANCE} attributes`,
+  )
   .meta({ examples: [{ environment: ['test'] }] });
 
 export const instanceSchema = z.strictObject({

@@ -3,6 +3,7 @@
  *
  * Test: test/web/links.test.ts.
  */
+import { factSourcesOf, type Metric } from '../domain/metrics.ts';
 import type { SharedView } from '../domain/shared-views.ts';
 import type { ChangesResponse } from '../query/changes/changes-schema.ts';
 import type { OverviewResponse } from '../query/overview/overview-schema.ts';
@@ -65,12 +66,13 @@ function redactDimensions({
   };
 }
 
-const USAGE: ReadonlySet<string> = new Set(['inputTokens', 'outputTokens', 'costUsd']);
-
 /** What conversations cost is nobody's business outside. */
 function withoutUsage<Fields extends object>(fields: Fields): Fields {
   return Object.fromEntries(
-    Object.entries(fields).map(([metric, value]) => [metric, USAGE.has(metric) ? null : value]),
+    Object.entries(fields).map(([metric, value]) => [
+      metric,
+      factSourcesOf([metric as Metric]).includes('usage') ? null : value,
+    ]),
   ) as Fields;
 }
 

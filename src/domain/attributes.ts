@@ -9,6 +9,13 @@
 export const LONGEST_ATTRIBUTE_NAME = 100;
 export const LONGEST_ATTRIBUTE_VALUE = 200;
 
+/** Limits of the choices of a query; what it leaves out counts apart, because the instance may add to it. */
+export const MOST_CHOICES = 8;
+export const MOST_LEFT_OUT_BY_INSTANCE = 4;
+export const MOST_LEFT_OUT = MOST_CHOICES + MOST_LEFT_OUT_BY_INSTANCE;
+/** Limit of the values of one choice. */
+export const MOST_VALUES = 50;
+
 /** A choice of sessions: those whose attribute has one of the values, or those whose attribute has none of them. */
 export interface SegmentChoice {
   readonly name: string;

@@ -140,15 +140,15 @@ const DECLARED = {
     facts: 'outcomes',
   },
   resolvedAtLeast: {
-    schema: count.describe('Those of `sessions` that end solved: what resolved is at the least.'),
+    schema: count.describe('Those of `sessions` that end solved: at least so many were resolved.'),
     sql: 'resolved_least',
     value: (row) => number(row, 'resolved_least'),
     facts: 'outcomes',
   },
   resolvedAtMost: {
     schema: count.describe(
-      'Those of `sessions` that end solved, thanked or open: what resolved is at the most. The outcome counts, whatever ' +
-        'an attribute says.',
+      'Those of `sessions` that end solved, thanked or open: at most so many were resolved. The outcome counts, ' +
+        'whatever an attribute says.',
     ),
     sql: 'resolved_most',
     value: (row) => number(row, 'resolved_most'),

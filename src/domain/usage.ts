@@ -5,6 +5,8 @@
  * Test: test/domain/usage.test.ts.
  */
 
+import { isObject } from './json-object.ts';
+
 /** What is not said is null. */
 export interface Usage {
   readonly inputTokens: number | null;
@@ -54,8 +56,4 @@ export function usageOf(metadata: Readonly<Record<string, unknown>> | undefined)
 /** Returns US dollars, to the billionth. */
 export function usdOf(nanos: number): number {
   return nanos / NANOS_PER_USD;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

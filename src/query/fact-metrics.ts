@@ -1,6 +1,6 @@
 /**
- * Counts from facts what no rollup holds: waits, how sessions ended, and who came back. Each source is a statement of
- * its own on the rows of a page, so that answers which do not ask for it cost nothing more.
+ * Counts from facts what no rollup holds: waits, how sessions ended, who came back, and what messages cost. Each source
+ * is a statement of its own on the rows of a page, so that answers which do not ask for it cost nothing more.
  *
  * Test: test/view-laws.test.ts, test/query/held-answers.test.ts.
  */
@@ -32,7 +32,7 @@ const PERHAPS_RESOLVED: readonly SessionOutcome[] = [...RESOLVED, 'thanked', 'op
 type IsAsked = (column: string) => string;
 
 /** Returns SQL for rows with the columns of a source besides. */
-export function withFactMetrics(
+export function joinFactMetrics(
   statement: Statement,
   parameters: QueryParameters,
   rows: string,
@@ -42,7 +42,7 @@ export function withFactMetrics(
     none === null ? column : `coalesce(${column}, ${none}) as ${column}`,
   );
   return `select q.*, ${columns.join(', ')} from (${rows}) q
-left join (${factMetrics(statement, parameters, source)}) using (bucket, number)`;
+left join (${COUNTED[source](statement, parameters, () => 'true')}) using (bucket, number)`;
 }
 
 /** Plans one source for some rows of an answer, by number: `bucket`, `number` and the source's columns. */
@@ -55,26 +55,11 @@ export function planFactMetrics(
 ): Plan {
   const statement = new Statement(views, instance, parameters.segment);
   const list = statement.bind([...new Set(numbers)].join(','));
-  return statement.plan(
-    factMetrics(
-      statement,
-      parameters,
-      source,
-      (column) => `${column} in (select unnest(string_split(${list}, ','))::integer)`,
-    ),
-  );
+  const isAsked: IsAsked = (column) => `${column} in (select unnest(string_split(${list}, ','))::integer)`;
+  return statement.plan(COUNTED[source](statement, parameters, isAsked));
 }
 
 /** Returns SQL for `bucket`, `number` and the columns of a source. Rows without any may be missing. */
-function factMetrics(
-  statement: Statement,
-  parameters: QueryParameters,
-  source: FactSource,
-  isAsked: IsAsked = () => 'true',
-): string {
-  return COUNTED[source](statement, parameters, isAsked);
-}
-
 const COUNTED: Readonly<
   Record<FactSource, (statement: Statement, parameters: QueryParameters, isAsked: IsAsked) => string>
 > = {
@@ -121,10 +106,9 @@ group by bucket, number`;
   },
 
   usage(statement, parameters, isAsked) {
-    const { counts } = GROUPINGS[parameters.groupBy];
-    const { isOfTopics } = countedOf(parameters);
+    const { by, isOfTopics } = countedOf(parameters);
     // Few signals and gaps are on a message that costs; their sessions do.
-    const isOfSessions = counts.view === 'entity_rollup' && !isOfTopics;
+    const isOfSessions = by === 'entity' && !isOfTopics;
     const used = isOfSessions
       ? `(${sessionsOfRows(statement, parameters, isAsked)}) join ${placedIn(
           statement,
@@ -147,23 +131,30 @@ function messagesOfRows(statement: Statement, parameters: QueryParameters, isAsk
   const facts = ofAttribute(statement, statement.facts(kind, wholeRange(parameters)), parameters);
   return `select bucket, ${by} as number, position
 from ${placedIn(statement, parameters, facts, 'event_at')}
-where ${by === 'end_user' ? 'end_user <> 0 and ' : ''}${isAsked(by)}`;
+where ${isCounted(by, isAsked)}`;
 }
 
 /** Returns SQL for each session of each row once: `bucket`, `number`, `session`. */
 function sessionsOfRows(statement: Statement, parameters: QueryParameters, isAsked: IsAsked): string {
   const { kind, by } = countedOf(parameters);
   return `select distinct bucket, ${by} as number, session
-from ${placedFacts(statement, kind, parameters)} where ${by === 'end_user' ? 'end_user <> 0 and ' : ''}${isAsked(by)}`;
+from ${placedFacts(statement, kind, parameters)} where ${isCounted(by, isAsked)}`;
+}
+
+/** Condition on facts: they are of an entity that is asked for. End user 0 stands for none. */
+function isCounted(by: Counted['by'], isAsked: IsAsked): string {
+  return `${by === 'end_user' ? 'end_user <> 0 and ' : ''}${isAsked(by)}`;
 }
 
 /** The kind of facts that a grouping counts, and the column of the entity's number. */
-function countedOf({ groupBy }: QueryParameters): {
+interface Counted {
   readonly kind: number;
   readonly by: 'entity' | (OwnCounts | AttributeCounts)['names'];
   /** True if the entities are topics or topic clusters. */
   readonly isOfTopics: boolean;
-} {
+}
+
+function countedOf({ groupBy }: QueryParameters): Counted {
   const { counts } = GROUPINGS[groupBy];
   return counts.view === 'entity_rollup'
     ? {

@@ -14,7 +14,7 @@ import {
 import { KINDS } from '../domain/kinds.ts';
 import { factSourcesOf, sqlOf, type FactSource } from '../domain/metrics.ts';
 import type { View } from '../store/view-files.ts';
-import { placedFacts, rangeOf, withFactMetrics } from './fact-metrics.ts';
+import { joinFactMetrics, placedFacts, rangeOf } from './fact-metrics.ts';
 import type { QueryParameters } from './parameters.ts';
 import { route, type BucketRouting, type Range } from './routing.ts';
 import { Statement, type Plan } from './statement.ts';
@@ -80,7 +80,7 @@ export function filteredRows(
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
-  const all = sources.reduce((sql, source) => withFactMetrics(statement, parameters, sql, source), rows);
+  const all = sources.reduce((sql, source) => joinFactMetrics(statement, parameters, sql, source), rows);
   return `from (${all}) q ${where(bounds)}`;
 }
 

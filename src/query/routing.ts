@@ -12,6 +12,14 @@ export interface Range {
   readonly end: number;
 }
 
+/** Returns the range that a route's parameters name. */
+export function rangeIn(parameters: {
+  readonly 'dateRange.start'?: number | undefined;
+  readonly 'dateRange.end'?: number | undefined;
+}): Range {
+  return { start: parameters['dateRange.start'] ?? -Infinity, end: parameters['dateRange.end'] ?? Infinity };
+}
+
 /** Whole buckets `[from, to)` for the rollup; null: none. */
 export interface Routing {
   readonly rollup: { readonly from: number; readonly to: number } | null;

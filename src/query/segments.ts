@@ -12,6 +12,9 @@ import {
   isChoiceName,
   LONGEST_ATTRIBUTE_NAME,
   LONGEST_ATTRIBUTE_VALUE,
+  MOST_CHOICES,
+  MOST_LEFT_OUT,
+  MOST_VALUES,
   nameOfChoice,
   valueAsAsked,
   type SegmentChoice,
@@ -21,11 +24,6 @@ import type { BindValue } from '../store/duckdb.ts';
 import type { TableRows } from '../store/published/segment-sql.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 
-/** Limits of one query. */
-const MOST_CHOICES = 8;
-/** An instance may leave out four more. */
-const MOST_LEFT_OUT = 12;
-const MOST_VALUES = 50;
 /** Names that an error lists. */
 const MOST_NAMED = 20;
 
@@ -65,14 +63,11 @@ export const segmentSchema = z
       .transform((values): readonly string[] => [...new Set(values)].toSorted()),
     { error: ({ code }) => (code === 'invalid_key' ? NAME_FAULT : 'must be written as segment.NAME=VALUE') },
   )
-  // What is left out counts apart, because the instance may add to it.
-  .refine(
-    (choices) =>
-      Object.entries(Object.groupBy(Object.keys(choices), (name) => String(isLeftOutName(name)))).every(
-        ([isLeftOut, names = []]) => names.length <= (isLeftOut === 'true' ? MOST_LEFT_OUT : MOST_CHOICES),
-      ),
-    `must name at most ${MOST_CHOICES} attributes`,
-  )
+  .refine((choices) => {
+    const names = Object.keys(choices);
+    const leftOut = names.filter(isLeftOutName).length;
+    return leftOut <= MOST_LEFT_OUT && names.length - leftOut <= MOST_CHOICES;
+  }, `must name at most ${MOST_CHOICES} attributes`)
   .transform((choices): readonly SegmentChoice[] =>
     Object.entries(choices)
       .map(([name, values]) => choiceOf(name, values))
@@ -103,13 +98,14 @@ export function withSegment(raw: Readonly<Record<string, unknown>>): Record<stri
   for (const [parameter, given] of Object.entries(raw)) {
     const attribute = segmentNameOf(parameter);
     // Zod drops that member of an object.
-    if (attribute === undefined || attribute === '__proto__') rest[parameter] = given;
-    // Nothing is left out of it, whatever the instance leaves out.
-    else if (isLeftOutName(attribute) && [given].flat().every((value) => value === '')) continue;
-    else {
-      const values = isLeftOutName(attribute) ? [given].flat().filter((value) => value !== '') : given;
-      chosen[attribute] = attribute in chosen ? [chosen[attribute], values].flat() : values;
+    if (attribute === undefined || attribute === '__proto__') {
+      rest[parameter] = given;
+      continue;
     }
+    // An empty value leaves out nothing, whatever the instance leaves out.
+    const values = isLeftOutName(attribute) ? [given].flat().filter((value) => value !== '') : given;
+    if (Array.isArray(values) && values.length === 0) continue;
+    chosen[attribute] = attribute in chosen ? [chosen[attribute], values].flat() : values;
   }
   // A bare `segment` beside them is a fault that the schema reports.
   return Object.keys(chosen).length === 0 || 'segment' in rest ? rest : { ...rest, segment: { ...chosen } };

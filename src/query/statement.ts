@@ -50,9 +50,7 @@ export class Statement {
 
   /** Returns a reference to the instance's rows of a naming table. */
   names(table: string): string {
-    const name = `r${Object.keys(this.#rows).length}`;
-    this.#rows[name] = { table, equal: { instance: this.#instance } };
-    return `@${name}`;
+    return this.#refer({ table });
   }
 
   /**
@@ -126,24 +124,12 @@ export class Statement {
 
   /** Returns a reference to the usage of messages in a range. */
   usage({ start, end }: Range): string {
-    const name = `r${Object.keys(this.#rows).length}`;
-    this.#rows[name] = {
-      table: 'message_usage',
-      equal: { instance: this.#instance },
-      range: { from: start, to: end },
-    };
-    return `@${name}`;
+    return this.#refer({ table: 'message_usage', range: { from: start, to: end } });
   }
 
   /** Returns a reference to the rows of an attribute: `session` and `value`. */
   attributeRows(name: string): string {
-    const rows = `r${Object.keys(this.#rows).length}`;
-    this.#rows[rows] = {
-      table: 'session_attribute',
-      equal: { instance: this.#instance },
-      and: `name = ${this.bind(name)}`,
-    };
-    return `@${rows}`;
+    return this.#refer({ table: 'session_attribute', and: `name = ${this.bind(name)}` });
   }
 
   /**
@@ -171,6 +157,13 @@ from (${numbered})`,
   plan(sql: string): Plan {
     const tables = new Set(Object.values(this.#rows).map(({ table }) => table));
     return { sql, bindings: this.#bindings, rows: this.#rows, tables: [...tables] };
+  }
+
+  /** Returns a reference to rows of the instance. */
+  #refer(rows: Omit<TableRows, 'equal'>): string {
+    const name = `r${Object.keys(this.#rows).length}`;
+    this.#rows[name] = { ...rows, equal: { instance: this.#instance } };
+    return `@${name}`;
   }
 
   /** Condition: the link to the previous occurrence leads to before `start`. */

@@ -6,18 +6,18 @@
 import { z } from 'zod';
 import {
   LONGEST_ATTRIBUTE_VALUE,
+  MOST_CHOICES,
+  MOST_VALUES,
   attributeValue,
   choiceOf,
   nameOfChoice,
-  valueAsAsked,
   type LeftOut,
   type SegmentChoice,
 } from '../../domain/attributes.ts';
 import { choiceNameSchema } from '../../query/segments.ts';
 
 /** As many as a query takes, and as many that are left out. */
-const MOST_NAMES = 16;
-const MOST_VALUES = 50;
+const MOST_NAMES = 2 * MOST_CHOICES;
 const VALUE_RULE =
   `must be a text of 1 to ${LONGEST_ATTRIBUTE_VALUE} characters, a number or a boolean, or 1 to ${MOST_VALUES} ` +
   'of them';
@@ -62,6 +62,7 @@ export function withLeftOut(
   return Object.keys(all).length === 0 ? segment : all;
 }
 
+/** The schema lets only values of attributes pass. */
 function textOf(given: string | number | boolean): string {
-  return typeof given === 'string' ? valueAsAsked(given) : JSON.stringify(given);
+  return attributeValue(given) ?? '';
 }

@@ -1,8 +1,6 @@
 /** Checks values of unknown shape. */
 
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export { isObject } from '../../domain/json-object.ts';
 
 /** Returns a non-empty text, or a number as text; undefined for anything else. */
 export function textOf(value: unknown): string | undefined {

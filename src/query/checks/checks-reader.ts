@@ -10,7 +10,7 @@ import { cachedNames, entityById } from '../dimensions.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
-import type { Range } from '../routing.ts';
+import { rangeIn } from '../routing.ts';
 import type { ChecksParameters, ChecksResponse, Estimate } from './checks-schema.ts';
 import { agreementOf, estimateOf, nextOf, readEstimate, readReview } from './estimates.ts';
 
@@ -58,20 +58,17 @@ export class ChecksReader {
     const review = await readReview(snapshot, { instance, of, entity, verdictsOf, range });
     const since = this.#options.answeringSince?.() ?? 0;
     const estimate = estimateOf(review, reviewerError);
-    const counted = [estimate.found, estimate.notFound].map(({ yes, no, unsure }) => yes + no + unsure);
+    const { found, notFound } = estimate;
+    const counted = found.yes + found.no + found.unsure + notFound.yes + notFound.no + notFound.unsure;
     return {
       checked: { of, id: entity.id, name: entity.name },
       ...estimate,
-      uncounted: review.verdicts.size - counted[0]! - counted[1]!,
+      uncounted: review.verdicts.size - counted,
       secondReader: agreementOf(review),
       sample: nextOf(review, limit).map(({ id: sessionId, title, found }) => ({ sessionId, title, found })),
       lastProcessedAt: formatInstant(Math.max(processedAt, since)),
     };
   }
-}
-
-function rangeIn(parameters: ChecksParameters): Range {
-  return { start: parameters['dateRange.start'] ?? -Infinity, end: parameters['dateRange.end'] ?? Infinity };
 }
 
 /** Throws AppError NOT_FOUND. An outcome or type of gaps has no number. */

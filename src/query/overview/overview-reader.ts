@@ -15,7 +15,7 @@ import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { inTimeZone, nameOfBucket } from '../local-buckets.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
-import type { Range } from '../routing.ts';
+import { rangeIn } from '../routing.ts';
 import { checkSegment } from '../segments.ts';
 import { Statement } from '../statement.ts';
 import { readAgreement } from './agreement.ts';
@@ -68,7 +68,7 @@ export class OverviewReader {
         snapshot,
         number,
         new Statement(this.#options.views, number, parameters.segment),
-        rangeOf(parameters),
+        rangeIn(parameters),
       ),
     ]);
     const since = this.#options.answeringSince?.() ?? 0;
@@ -84,7 +84,10 @@ export class OverviewReader {
     };
   }
 
-  /** Counts the sessions of the range by language, with the number of those with a topic, and by outcome, with their cost. */
+  /**
+   * Counts the sessions of the range by language, with the number of those with a topic, and by outcome, with what they
+   * cost.
+   */
   async #breakdown(
     snapshot: Snapshot,
     parameters: OverviewParameters,
@@ -92,14 +95,14 @@ export class OverviewReader {
   ): Promise<Pick<OverviewResponse, 'languages' | 'outcomes'>> {
     const statement = new Statement(this.#options.views, instance, parameters.segment);
     const [all, topics] = [KINDS.all, KINDS.topic].map((kind) =>
-      statement.hourFacts(kind, rangeOf(parameters)),
+      statement.hourFacts(kind, rangeIn(parameters)),
     );
     const plan = statement.plan(`select grouping(outcome) = 1 as "isLanguage", language, outcome,
   count(*)::integer as sessions, count(t.session)::integer as "withTopic", sum(c.nanos)::double as nanos
 from (select distinct session from (${all})) a
 join ${statement.names('session')} s on s.session = a.session
 left join (select distinct session from (${topics})) t on t.session = a.session
-left join (select session, sum(cost_nanos) as nanos from ${statement.usage(rangeOf(parameters))} group by session) c
+left join (select session, sum(cost_nanos) as nanos from ${statement.usage(rangeIn(parameters))} group by session) c
   on c.session = a.session
 group by grouping sets ((language), (outcome)) order by sessions desc, language nulls last, outcome nulls last`);
     const rows = (await snapshot.all(plan.sql, plan)) as unknown as BreakdownRow[];
@@ -141,13 +144,6 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
       users: usersIn.get(row['bucket']) ?? 0,
     }));
   }
-}
-
-function rangeOf(parameters: OverviewParameters): Range {
-  return {
-    start: parameters['dateRange.start'] ?? -Infinity,
-    end: parameters['dateRange.end'] ?? Infinity,
-  };
 }
 
 function fieldsOf(row: Row): Fields {

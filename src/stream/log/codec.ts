@@ -5,6 +5,7 @@
  */
 import { promisify } from 'node:util';
 import { zstdCompress, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { isObject } from '../../domain/json-object.ts';
 import type { RecordedMessage, RecordedRequest, StreamRecord } from '../../domain/records.ts';
 import type { WritingTarget } from '../../domain/writings.ts';
 import { isCuration } from './curation-shape.ts';
@@ -194,10 +195,6 @@ export function decodePayload(bytes: Uint8Array): unknown {
     const reason = error instanceof SyntaxError ? 'a syntax error' : (error as Error).message;
     throw new DecodeError(`the payload is neither JSON nor zstd of it: ${reason}`, { cause: error });
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function checkRequest(request: unknown, index: number, version: StreamRecord['v']): void {

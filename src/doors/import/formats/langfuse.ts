@@ -1,6 +1,7 @@
 /**
  * Reads observations and traces of Langfuse: the export to blob storage (`observations_v2/`, and the older
- * `observations/` and `traces/`, in snake case; thumbs of end users in `scores/`), and the JSON of its API and downloads (in camel case).
+ * `observations/` and `traces/`, in snake case; thumbs of end users in `scores/`), and the JSON of its API and downloads
+ * (in camel case).
  * Source: langfuse.com/docs/api-and-data-platform/features/blob-storage-export-fields; api.reference.langfuse.com.
  *
  * Test: test/doors/import/formats/registry.test.ts.

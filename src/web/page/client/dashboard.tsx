@@ -81,7 +81,7 @@ function useShortcuts({ state, go }: Navigation): void {
   useKeys((pressed) => {
     const range = RANGES[Number(pressed) - 1];
     if (range !== undefined) go({ range });
-    else if (pressed === 'Escape' && state.session === '' && document.querySelector('.checking') === null) {
+    else if (pressed === 'Escape' && state.session === '') {
       if (Object.keys(state.filters).length > 0) go({ filters: {} });
       else go({ view: 'overview', id: '' });
     }
@@ -105,13 +105,12 @@ function View({
   readonly version: string;
   readonly instances: readonly Instance[];
 }) {
+  const own = instances.find(({ id }) => id === instance);
   if (session !== '') return <Session version={version} />;
   if (isEntity(view)) return <EntityPage kind={view} version={version} />;
   switch (view) {
     case 'overview':
-      return (
-        <Overview leaveOut={instances.find(({ id }) => id === instance)?.leaveOut ?? {}} version={version} />
-      );
+      return <Overview leaveOut={own?.leaveOut ?? {}} version={version} />;
     case 'conversations':
       return <Conversations version={version} />;
     case 'changes':
@@ -121,7 +120,7 @@ function View({
     case 'decisions':
       return <DecisionsPage version={version} />;
     case 'alerts':
-      return <AlertsPage instanceName={instances.find(({ id }) => id === instance)?.name ?? instance} />;
+      return <AlertsPage instanceName={own?.name ?? instance} />;
     case 'connect':
       return <ConnectPage instances={instances} />;
     default:

@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { createContext } from 'preact';
-import { useContext, useEffect, useState } from 'preact/hooks';
+import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { api, ApiError } from './api.ts';
 import { changed, readState, writeState, type PageState } from './state.ts';
 
@@ -149,24 +149,34 @@ export function useNarrow(): boolean {
   return narrow;
 }
 
+type KeyListener = (key: string, isRepeated: boolean) => boolean | void;
+
+/** The newest last. */
+const keyListeners: { current: KeyListener }[] = [];
+
+function keyPressed({ target, key, repeat, ctrlKey, altKey, metaKey }: KeyboardEvent): void {
+  const isField = target instanceof HTMLElement && target.closest('input, select, textarea') !== null;
+  if (isField && key !== 'Escape') return;
+  // An open dialog handles its own keys.
+  if (document.querySelector('dialog[open]') !== null) return;
+  if (ctrlKey || altKey || metaKey) return;
+  keyListeners.findLast(({ current }) => current(key, repeat) === true);
+}
+
 /**
- * Calls `listener` with each key pressed outside of a field without Ctrl, Alt or Meta; with Escape also in a field. Once
- * a listener returns true, none that comes after it gets the key.
+ * Calls `listener` with each key pressed outside of a field without Ctrl, Alt or Meta; with Escape also in a field. What
+ * appeared last on the page gets a key first; once a listener returns true, no other one gets it.
  */
-export function useKeys(listener: (key: string, isRepeated: boolean) => boolean | void): void {
+export function useKeys(listener: KeyListener): void {
+  const own = useRef(listener);
+  own.current = listener;
   useEffect(() => {
-    const pressed = (event: KeyboardEvent): void => {
-      const { target } = event;
-      const isField = target instanceof HTMLElement && target.closest('input, select, textarea') !== null;
-      if (isField && event.key !== 'Escape') return;
-      // An open dialog handles its own keys.
-      if (document.querySelector('dialog[open]') !== null) return;
-      if (event.ctrlKey || event.altKey || event.metaKey) return;
-      if (listener(event.key, event.repeat) === true) event.stopImmediatePropagation();
+    if (keyListeners.push(own) === 1) addEventListener('keydown', keyPressed);
+    return () => {
+      keyListeners.splice(keyListeners.indexOf(own), 1);
+      if (keyListeners.length === 0) removeEventListener('keydown', keyPressed);
     };
-    addEventListener('keydown', pressed);
-    return () => removeEventListener('keydown', pressed);
-  });
+  }, []);
 }
 
 /**

@@ -185,7 +185,7 @@ function Figures({
         <Fact
           label="Cost"
           text={formatUsd(costs.reduce((sum, cost) => sum + cost, 0))}
-          note="as the messages say"
+          note="as sent with the messages"
         />
       )}
     </div>
