@@ -24,7 +24,7 @@ export const GROUP_BYS = [
 ] as const;
 export type GroupBy = (typeof GROUP_BYS)[number];
 
-/** Filters that only some groupings accept. */
+/** Filters, and other choices of what counts, that only some groupings accept. */
 export const FILTERS = [
   'topicIds',
   'clusterIds',
@@ -34,6 +34,7 @@ export const FILTERS = [
   'endUserIds',
   'gapType',
   'signalSource',
+  'signals',
   'language',
   'outcome',
   'externalId',
@@ -172,6 +173,7 @@ const DECLARED = {
   TOPIC: {
     ...ENTITY,
     metrics: TOPIC_METRICS,
+    filters: ['signals'],
     counts: { view: 'entity_rollup', kind: KINDS.topic, names: 'topic', filter: 'topicIds' },
     name: 'topic',
     members: {
@@ -196,6 +198,7 @@ const DECLARED = {
   TOPIC_CLUSTER: {
     ...ENTITY,
     metrics: TOPIC_METRICS,
+    filters: ['signals'],
     counts: { view: 'entity_rollup', kind: KINDS.cluster, names: 'cluster', filter: 'clusterIds' },
     name: 'cluster',
     members: { name, isNamed },
@@ -221,6 +224,7 @@ const DECLARED = {
       'repeatedRequestIds',
       'gapIds',
       'endUserIds',
+      'signals',
       'language',
       'outcome',
       'externalId',
@@ -314,7 +318,7 @@ const DECLARED = {
     ],
     sorts: ['createdAt', 'lastActiveAt'],
     order: 'lastActiveAt',
-    filters: ['topicIds', 'clusterIds', 'externalId'],
+    filters: ['topicIds', 'clusterIds', 'signals', 'externalId'],
     counts: { view: 'end_user_rollup', names: 'end_user' },
     name: 'endUser',
     members: {
@@ -341,7 +345,7 @@ const DECLARED = {
   },
   SEGMENT: {
     ...ENTITY,
-    filters: ['segmentKey'],
+    filters: ['signals', 'segmentKey'],
     metrics: TOPIC_METRICS,
     counts: { view: 'session_attribute', names: 'segment' },
     name: 'segment',

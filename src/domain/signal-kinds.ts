@@ -2,7 +2,7 @@
  * The kinds of satisfaction signal. Those that are inferred from texts follow the rubrics of the satisfaction
  * literature; their phrases are in `lexicon/<language>/signals.json`, the required preceding acts in
  * `src/reader/acts/signal-phrases.ts`. Those that end users give come from feedback (views/feedback.sql), and no count
- * of SAT or DSAT contains them. Facts store a kind's index: a key never changes, and new kinds go to the end.
+ * of SAT or DSAT contains them unless a query asks for it. Facts store a kind's index: a key never changes, and new kinds go to the end.
  *
  * Test: test/reader/acts/signals.test.ts, test/view-laws.test.ts.
  */
@@ -10,6 +10,10 @@
 /** Where a signal comes from: the text of the message, or feedback on it. */
 export const SIGNAL_SOURCES = ['INFERRED', 'GIVEN'] as const;
 export type SignalSource = (typeof SIGNAL_SOURCES)[number];
+
+/** What a query counts as SAT and DSAT: signals of one source, or of both. */
+export const COUNTED_SIGNALS = ['inferred', 'given', 'all'] as const;
+export type CountedSignals = (typeof COUNTED_SIGNALS)[number];
 
 export const SIGNALS = [
   {

@@ -45,6 +45,28 @@ export function joinFactMetrics(
 left join (${COUNTED[source](statement, parameters, () => 'true')}) using (bucket, number)`;
 }
 
+/** Returns SQL for rows whose `sat` and `dsat` count what the query asks for; rows themselves count what was inferred. */
+export function withGivenSignals(statement: Statement, parameters: QueryParameters, rows: string): string {
+  const { signals } = parameters;
+  if (signals === null || signals === 'inferred') return rows;
+  const given = ['sat', 'dsat'].map(
+    (column) => `count(*) filter (signal_type = '${column.toUpperCase()}')::integer as given_${column}`,
+  );
+  const counted = ['sat', 'dsat'].map(
+    (column) => `${signals === 'all' ? `q.${column} + ` : ''}coalesce(given_${column}, 0) as ${column}`,
+  );
+  return `select q.* replace (${counted.join(', ')}) from (${rows}) q
+left join (
+  select bucket, number, ${given.join(', ')}
+  from (${messagesOfRows(statement, parameters, () => 'true')}) join (
+    select position, signal_type
+    from (${statement.facts(KINDS.signal, wholeRange(parameters))}) f
+    join ${statement.names('signal')} s on s.signal = f.entity and s.source = 'GIVEN'
+  ) using (position)
+  group by bucket, number
+) using (bucket, number)`;
+}
+
 /** Plans one source for some rows of an answer, by number: `bucket`, `number` and the source's columns. */
 export function planFactMetrics(
   parameters: QueryParameters,

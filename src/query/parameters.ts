@@ -25,7 +25,12 @@ import {
   type SortField,
 } from '../domain/metrics.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
-import { SIGNAL_SOURCES, type SignalSource } from '../domain/signal-kinds.ts';
+import {
+  COUNTED_SIGNALS,
+  SIGNAL_SOURCES,
+  type CountedSignals,
+  type SignalSource,
+} from '../domain/signal-kinds.ts';
 import { isTimeZone, startOfDate, type LocalBucket } from '../domain/local-time.ts';
 import { formatInstant, GRANULARITIES, parseTime } from '../domain/time.ts';
 import type { Granularity } from '../domain/time.ts';
@@ -68,6 +73,8 @@ export interface QueryParameters {
   readonly endUserIds: readonly string[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   readonly signalSource: SignalSource | null;
+  /** What `sat` and `dsat` count; null: what was inferred. */
+  readonly signals: CountedSignals | null;
   /** ISO 639-1 code, lower case. */
   readonly language: string | null;
   /** Any of these outcomes. */
@@ -290,6 +297,12 @@ export const queryParameterSchemas = z.strictObject({
         'signalSource',
         'signals found in texts (INFERRED) or given by end users as feedback (GIVEN). Left out: both.',
       ),
+    ),
+  signals: oneOf(COUNTED_SIGNALS)
+    .optional()
+    .describe(
+      'What sat, dsat and netSat count: signals that were inferred from texts (inferred, as when it is left out), ' +
+        'feedback that end users gave (given; of a message once up and once down at most), or the sum of both (all).',
     ),
   language: language
     .optional()

@@ -14,7 +14,7 @@ import {
 import { KINDS } from '../domain/kinds.ts';
 import { factSourcesOf, sqlOf, type FactSource } from '../domain/metrics.ts';
 import type { View } from '../store/view-files.ts';
-import { joinFactMetrics, placedFacts, rangeOf } from './fact-metrics.ts';
+import { joinFactMetrics, placedFacts, rangeOf, withGivenSignals } from './fact-metrics.ts';
 import type { QueryParameters } from './parameters.ts';
 import { route, type BucketRouting, type Range } from './routing.ts';
 import { Statement, type Plan } from './statement.ts';
@@ -80,7 +80,10 @@ export function filteredRows(
       ...(max === null ? [] : [`${value} <= ${statement.bind(max)}`]),
     ];
   });
-  const all = sources.reduce((sql, source) => joinFactMetrics(statement, parameters, sql, source), rows);
+  const all = sources.reduce(
+    (sql, source) => joinFactMetrics(statement, parameters, sql, source),
+    withGivenSignals(statement, parameters, rows),
+  );
   return `from (${all}) q ${where(bounds)}`;
 }
 
@@ -93,7 +96,7 @@ export function planTotals(parameters: QueryParameters, instance: number, views:
   const { counts } = GROUPINGS[parameters.groupBy];
   if (counts.view === 'entity_rollup' || counts.view === 'session_attribute')
     throw new Error(`${parameters.groupBy} does not add up`);
-  const rows = ownRows(statement, counts, parameters, {});
+  const rows = withGivenSignals(statement, parameters, ownRows(statement, counts, parameters, {}));
   return statement.plan(
     `select bucket, count(*)::integer as rows, ${sums('messages', 'sat', 'dsat', 'repeated_requests')}
 from (${rows}) group by bucket order by bucket`,

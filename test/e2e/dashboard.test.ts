@@ -751,6 +751,22 @@ describe('the dashboard in a browser', { skip }, () => {
     match((await page.textContent('.teach', SOON)) ?? '', /\/v1\/traces/);
   });
 
+  it('shows its lists after all when they could not be read for a moment', async () => {
+    let failed = false;
+    await open();
+    await page.route('**/v1/query/**', (route) => {
+      if (failed || !route.request().url().includes('groupBy=GAP')) return route.continue();
+      failed = true;
+      const error = { code: 'SERVICE_UNAVAILABLE', message: 'Not now.' };
+      return route.fulfill({ status: 503, json: { error } });
+    });
+    await page.reload();
+    await page.waitForSelector('.fault:text-is("Not now.")', SOON);
+    await page.waitForSelector('td.name a', SOON);
+    equal(await page.locator('.fault').count(), 0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+
   it('shows more messages of a conversation, after it said that they cannot be read now', async () => {
     await open('?view=conversations');
     let failed = false;

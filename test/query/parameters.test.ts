@@ -58,6 +58,7 @@ describe('query parameters: what is accepted', () => {
       endUserIds: null,
       gapType: null,
       signalSource: null,
+      signals: null,
       language: null,
       outcome: null,
       externalId: null,

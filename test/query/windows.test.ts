@@ -141,6 +141,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       endUserIds: null,
       gapType: null,
       signalSource: null,
+      signals: null,
       language: null,
       outcome: null,
       externalId: null,
@@ -159,6 +160,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
         ? { ...bounded, ids: [uuid(3, 1)], language: 'en', outcome: ['open', 'solved'], titleContains: 'a' }
         : bounded;
     const chosen = groupBy === 'SESSION' ? { ...CHOSEN, session: [1], end_user: [1] } : CHOSEN;
+    if (metrics.includes('sat')) yield { parameters: { ...plain, signals: 'all' }, chosen: {} };
     for (const granularity of GRANULARITIES) {
       for (const range of RANGES) {
         yield { parameters: { ...plain, granularity, range }, chosen: {} };

@@ -250,6 +250,7 @@ async function answersOf(
         endUserIds: null,
         gapType: null,
         signalSource: null,
+        signals: null,
         language: null,
         outcome: null,
         externalId: null,

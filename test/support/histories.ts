@@ -7,10 +7,12 @@ import { FEEDBACK_VALUES, type FeedbackValue, type PlacedFeedback } from '../../
 import { derivedId } from '../../src/domain/ids.ts';
 import { KINDS, slotOf } from '../../src/domain/kinds.ts';
 import {
+  COUNTED_SIGNALS,
   INFERRED_SIGNALS,
   isGiven,
   SIGNAL_SOURCES,
   SIGNALS,
+  type CountedSignals,
   type SignalSource,
 } from '../../src/domain/signal-kinds.ts';
 import { dimensionFieldsOf, GROUP_BYS, type GroupBy, GROUPINGS } from '../../src/domain/groupings.ts';
@@ -791,6 +793,8 @@ export interface Question {
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   /** Left out: null. */
   readonly signalSource?: SignalSource | null;
+  /** What SAT and DSAT count; left out: null. */
+  readonly counted?: CountedSignals | null;
   readonly language: string | null;
   readonly outcome: readonly SessionOutcome[] | null;
   readonly externalId: number | null;
@@ -829,6 +833,7 @@ function complete(kept: KeptQuestion): Question {
     gaps: null,
     gapType: null,
     signalSource: null,
+    counted: null,
     language: null,
     outcome: null,
     externalId: null,
@@ -908,6 +913,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
       gaps: ofSession ? some(GAPS + 1) : none,
       signalSource: groupBy === 'CSAT_DSAT' ? fc.constantFrom(...SIGNAL_SOURCES, null) : none,
+      counted: metrics.includes('sat') ? maybe(fc.constantFrom(...COUNTED_SIGNALS), 0.4) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
       language: ofSession ? maybe(fc.constantFrom('en', 'de', 'fr'), 0.3) : none,
       outcome: ofSession
@@ -990,6 +996,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     gapIds: ids('gap', question.gaps),
     gapType,
     signalSource: question.signalSource ?? null,
+    signals: question.counted ?? null,
     language: language?.toLowerCase() ?? null,
     outcome: question.outcome,
     externalId:

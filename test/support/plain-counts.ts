@@ -1,4 +1,4 @@
-import { isGiven, SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { isGiven, SIGNALS, type CountedSignals } from '../../src/domain/signal-kinds.ts';
 import { secondsOfStep } from '../../src/domain/waits.ts';
 import { formatInstant } from '../../src/domain/time.ts';
 import { plainBucket } from './plain-buckets.ts';
@@ -98,7 +98,7 @@ export function plainAnswer(
           ? names.valueId(parameters.segmentKey ?? '', values[group.entity]!)
           : names.id(KIND_OF[groupBy], group.entity),
       ...group,
-      values: valuesOf(groupBy, { ...group, all: inBucket(group.bucket) }, messages, names),
+      values: valuesOf(parameters, { ...group, all: inBucket(group.bucket) }, messages, names),
     }))
     .filter(
       (row) => chosen(row.entity, row.id, inRange, names, parameters) && withinBounds(row.values, parameters),
@@ -239,12 +239,15 @@ function entitiesOf(groupBy: Numbered, message: PlainMessage): readonly number[]
   }
 }
 
-function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT'): number {
-  return message.signals.filter((signal) => !isGiven(signal) && SIGNALS[signal]?.type === type).length;
+function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT', counted: CountedSignals): number {
+  return message.signals.filter(
+    (signal) =>
+      (counted === 'all' || isGiven(signal) === (counted === 'given')) && SIGNALS[signal]?.type === type,
+  ).length;
 }
 
 function valuesOf(
-  groupBy: GroupBy,
+  { groupBy, signals }: Pick<QueryParameters, 'groupBy' | 'signals'>,
   /** `all`: messages of the bucket, of the group or not. */
   group: { entity: number; members: readonly PlainMessage[]; all: readonly PlainMessage[] },
   all: readonly PlainMessage[],
@@ -262,8 +265,8 @@ function valuesOf(
   const nanos = usageOf('costNanos');
   const ended = (...outcomes: readonly (SessionOutcome | null)[]): number =>
     ofGroup.filter((session) => outcomes.includes(names.session(session).outcome)).length;
-  const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT'), 0);
-  const dsat = members.reduce((sum, message) => sum + signalsOf(message, 'DSAT'), 0);
+  const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT', signals ?? 'inferred'), 0);
+  const dsat = members.reduce((sum, message) => sum + signalsOf(message, 'DSAT', signals ?? 'inferred'), 0);
   const times = members.map((message) => message.at);
   const [first, last] = [Math.min(...times), Math.max(...times)];
   const own =

@@ -159,6 +159,7 @@ export async function answersOf(
             endUserIds: null,
             gapType: null,
             signalSource: null,
+            signals: null,
             language: null,
             outcome: null,
             externalId: null,

@@ -215,6 +215,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 endUserIds: null,
                 gapType: null,
                 signalSource: null,
+                signals: null,
                 language: null,
                 outcome: null,
                 externalId: null,

@@ -64,6 +64,7 @@ export interface FilterValues {
   readonly endUserIds: readonly string[];
   readonly gapType: 'TOOL' | 'KNOWLEDGE';
   readonly signalSource: 'INFERRED' | 'GIVEN';
+  readonly signals: 'inferred' | 'given' | 'all';
   readonly language: string;
   readonly outcome: readonly SessionOutcome[];
   readonly externalId: string;
@@ -93,7 +94,7 @@ export interface Groupings {
       | 'dsat'
       | 'netSat';
     sort: never;
-    filter: never;
+    filter: 'signals';
     always: { readonly id: string; readonly name: string; readonly clusterId: string | null };
     onRequest: {
       readonly description: string | null;
@@ -125,7 +126,7 @@ export interface Groupings {
       | 'dsat'
       | 'netSat';
     sort: never;
-    filter: never;
+    filter: 'signals';
     always: { readonly id: string; readonly name: string };
     onRequest: { readonly isNamed: boolean };
   };
@@ -237,6 +238,7 @@ export interface Groupings {
       | 'repeatedRequestIds'
       | 'gapIds'
       | 'endUserIds'
+      | 'signals'
       | 'language'
       | 'outcome'
       | 'externalId'
@@ -271,7 +273,7 @@ export interface Groupings {
       | 'outputTokens'
       | 'costUsd';
     sort: 'createdAt' | 'lastActiveAt';
-    filter: 'topicIds' | 'clusterIds' | 'externalId';
+    filter: 'topicIds' | 'clusterIds' | 'signals' | 'externalId';
     always: { readonly id: string };
     onRequest: {
       readonly externalId: string;
@@ -300,7 +302,7 @@ export interface Groupings {
       | 'dsat'
       | 'netSat';
     sort: never;
-    filter: 'segmentKey';
+    filter: 'signals' | 'segmentKey';
     always: { readonly id: string; readonly attribute: string; readonly value: string };
     onRequest: Readonly<Record<never, never>>;
   };

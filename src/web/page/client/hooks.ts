@@ -15,9 +15,13 @@ export interface Answer<Value> {
   readonly isLoading: boolean;
 }
 
+/** Answers that a later request may not get: out of reach, too many requests, away for a moment. */
+const PASSING: readonly number[] = [0, 429, 503];
+const AGAIN_MS = 2000;
+
 /**
- * Calls `ask` again when `name` or `version` changes. A new `version` keeps the old answer until the new one arrives; a
- * new `name` does not.
+ * Calls `ask` again when `name` or `version` changes, and after a fault that passes. A new `version` keeps the old answer
+ * until the new one arrives; a new `name` does not.
  */
 export function useAnswer<Value>(
   name: string,
@@ -30,21 +34,31 @@ export function useAnswer<Value>(
   });
   useEffect(() => {
     const stop = new AbortController();
+    let timer: ReturnType<typeof setTimeout> | undefined;
     setFound((last) => ({
       name,
       answer: { value: last.name === name ? last.answer.value : null, error: null, isLoading: true },
     }));
-    ask(stop.signal).then(
-      (value) => {
-        if (!stop.signal.aborted) setFound({ name, answer: { value, error: null, isLoading: false } });
-      },
-      (error: unknown) => {
-        if (stop.signal.aborted) return;
-        const known = asApiError(error);
-        setFound((last) => ({ name, answer: { value: last.answer.value, error: known, isLoading: false } }));
-      },
-    );
-    return () => stop.abort();
+    const look = (): void =>
+      void ask(stop.signal).then(
+        (value) => {
+          if (!stop.signal.aborted) setFound({ name, answer: { value, error: null, isLoading: false } });
+        },
+        (error: unknown) => {
+          if (stop.signal.aborted) return;
+          const known = asApiError(error);
+          setFound((last) => ({
+            name,
+            answer: { value: last.answer.value, error: known, isLoading: false },
+          }));
+          if (PASSING.includes(known.status)) timer = setTimeout(look, AGAIN_MS);
+        },
+      );
+    look();
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
     // `ask` is a new function on each render; `name` identifies its request.
   }, [name, version]);
   return found.name === name ? found.answer : { value: null, error: null, isLoading: true };
