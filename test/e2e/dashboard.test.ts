@@ -754,7 +754,7 @@ describe('the dashboard in a browser', { skip }, () => {
   it('shows its lists after all when they could not be read for a moment', async () => {
     let failed = false;
     await open();
-    await page.route('**/v1/query/**', (route) => {
+    await page.route('**/v1/query?*', (route) => {
       if (failed || !route.request().url().includes('groupBy=GAP')) return route.continue();
       failed = true;
       const error = { code: 'SERVICE_UNAVAILABLE', message: 'Not now.' };
