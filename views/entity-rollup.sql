@@ -1,13 +1,13 @@
 -- view: entity_rollup
 -- version: 1
--- after: fact, dimensions
+-- after: fact, dimensions, label
 -- publish: entity_rollup key(instance, granularity, kind, entity, bucket) order(instance, granularity, kind, bucket, entity) time(bucket) alive(messages > 0)
 --
 -- How often did an entity (topic, topic cluster, signal, repeated request, gap) occur in each bucket?
 --
 -- granularity  0 HOUR, 1 DAY, 2 WEEK (from Monday), 3 MONTH, 4 ALL; UTC
 -- bucket       start of the bucket; -infinity for ALL
--- kind, entity as in view fact (kinds 1 to 5)
+-- kind, entity as in view fact (kinds 1 to 6)
 -- id           the entity's UUID: ties in every order are broken by it
 -- sessions     distinct sessions: facts in the bucket whose prev_session_at lies before it
 -- users        distinct end users, likewise
@@ -34,6 +34,7 @@ with named as (
   union all select 3, instance, signal, id from signal
   union all select 4, instance, repeated_request, id from repeated_request
   union all select 5, instance, gap, id from gap
+  union all select 6, instance, label, id from label
 ),
 g as (
   select c.*, n.id, granularity, case granularity

@@ -1,18 +1,19 @@
 -- view: fact
--- version: 7
--- after: dimensions, feedback
+-- version: 8
+-- after: dimensions, feedback, label
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
 -- kept: since version 7 in parts of message(position)
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
--- Key: fact_id = position * 32 + slot; a message has at most one fact in each slot.
+-- Key: fact_id = position * 256 + slot; a message has at most one fact in each slot.
 --   kind 0 all messages      slot 0       entity = end user (0: none)
 --   kind 1 topic             slot 1
 --   kind 2 topic cluster     slot 2
 --   kind 3 signal            slot 8 + signal
 --   kind 4 repeated request  slot 4
 --   kind 5 gap               slot 5
+--   kind 6 label             slot 32 + label
 -- event_at                event time (UTC, microseconds)
 -- micro             micro-cluster under discussion (null: none); its topic, and the topic's cluster, are entities
 -- sat, dsat         satisfaction signals on the message that were inferred
@@ -30,7 +31,7 @@
 -- Distinct sessions in [a, b) = facts in [a, b) whose prev_session_at < a; end users likewise.
 --
 -- A message can arrive late (before facts that are already there), move to another topic (its micro-cluster
--- was re-grouped), move to another cluster (its topic was), move to another gap or repeated request (its own merged
+-- was re-grouped), move to another cluster (its topic was), get or lose a label (its micro-cluster did), move to another gap or repeated request (its own merged
 -- into that one), be corrected by a person or get feedback of an end user (slot_change says what its slot is to hold;
 -- null is nothing), or get its end user later than itself (an opening turn before the first user turn). Each batch
 -- therefore ends in one signed change set, temp fact_change:
@@ -70,9 +71,11 @@ select position, kind, slot, entity from given_change where not fresh;
 -- end
 
 -- Messages already counted whose facts may change.
--- when: moved_micro, merged_entity, batch_opening_author, slot_change
+-- when: moved_micro, relabelled_micro, merged_entity, batch_opening_author, slot_change
 create or replace temp table affected_message as
 select m.* from message m join moved_micro using (instance, micro)
+union
+select m.* from message m join relabelled_micro using (instance, micro)
 union
 select m.* from message m semi join (
   from message_fact f join merged_entity e using (instance, kind, entity) where not f.gone
@@ -90,7 +93,7 @@ create or replace temp table recounted as
 with o as (
   select position, kind, entity from message_fact f semi join slot_change using (position)
   where kind in (3, 4) and not gone
-    and not exists (from slot_change c where f.fact_id = c.position * 32 + c.slot)
+    and not exists (from slot_change c where f.fact_id = c.position * 256 + c.slot)
   union all
   select position, kind, entity from slot_change where entity is not null
 )
@@ -130,12 +133,12 @@ from placed where fresh order by position;
 -- Their facts, each with the chains that it is in.
 create or replace temp table added as
 with f as (
-  select position * 32 + kind as fact_id, position, instance, kind,
+  select position * 256 + kind as fact_id, position, instance, kind,
     case kind when 0 then end_user when 1 then topic else cluster end as entity,
     session, end_user, event_at, micro, sat, dsat, repeated_requests, greatest(wait, 0)::utinyint as wait
   from placed, (select unnest([0, 1, 2])::tinyint as kind)
   union all
-  select p.position * 32 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind,
+  select p.position * 256 + case when o.kind = 3 then 8 + o.entity else o.kind end, p.position, p.instance, o.kind,
     coalesce(e.heir, o.entity),
     p.session, p.end_user, p.event_at, p.micro, p.sat, p.dsat, p.repeated_requests,
     (case when o.kind in (3, 4) then abs(p.wait) else greatest(p.wait, 0) end)::utinyint
@@ -145,6 +148,10 @@ with f as (
     select position, kind, entity from given_change where fresh
   ) o using (position)
   left join merged_entity e on e.instance = p.instance and e.kind = o.kind and e.entity = o.entity
+  union all
+  select p.position * 256 + 32 + l.label, p.position, p.instance, 6, l.label, p.session, p.end_user, p.event_at, p.micro,
+    p.sat, p.dsat, p.repeated_requests, greatest(p.wait, 0)::utinyint
+  from placed p join label_micro l using (instance, micro)
 )
 select *, chain_of(kind, entity, session) as session_chain,
   case when kind <> 0 and end_user <> 0 then chain_of(kind, entity, end_user) end as user_chain
@@ -164,10 +171,10 @@ select f.* from message_fact f join affected_message a using (position);
 insert into added
 with o as (
   select s.position, s.fact_id, s.instance, s.kind, s.entity from stored_fact s
-  where s.kind >= 3 and not s.gone
-    and not exists (from slot_change c where s.fact_id = c.position * 32 + c.slot)
+  where s.kind between 3 and 5 and not s.gone
+    and not exists (from slot_change c where s.fact_id = c.position * 256 + c.slot)
   union all
-  select position, position * 32 + slot, p.instance, c.kind, c.entity
+  select position, position * 256 + slot, p.instance, c.kind, c.entity
   from slot_change c join placed p using (position) where not p.fresh and c.entity is not null
 ),
 f as (
@@ -331,4 +338,4 @@ from kept.message where position between getvariable('part_from') and getvariabl
 insert into batch_occurrence
 select f.position, f.kind, f.entity from kept.message_fact f
 anti join kept.signal s on f.kind = 3 and s.instance = f.instance and s.signal = f.entity and s.source = 'GIVEN'
-where f.kind >= 3 and not f.gone and f.position between getvariable('part_from') and getvariable('part_to');
+where f.kind between 3 and 5 and not f.gone and f.position between getvariable('part_from') and getvariable('part_to');

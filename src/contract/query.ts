@@ -107,6 +107,7 @@ const WHY_WORDS: Readonly<Record<WhyPath, string>> = {
   'topic-clusters': 'topic cluster',
   gaps: 'gap',
   'repeated-requests': 'repeated request',
+  labels: 'label',
   'end-users': 'end user',
 };
 

@@ -35,7 +35,7 @@ import {
   SET_RETENTION,
 } from './retention.ts';
 import type { Route } from './route.ts';
-import { CHECK, CHECKS, CREATE_TOPIC, CURATE, CURATIONS } from './steering.ts';
+import { CHECK, CHECKS, CREATE_TOPIC, CURATE, CURATIONS, SAVE_LABEL } from './steering.ts';
 import { EXPORT_SUBJECT } from './subjects.ts';
 
 /** Routes of processes that accept messages, of those that read the views, and of all. */
@@ -54,6 +54,7 @@ export const ROUTES: Readonly<Record<'ingest' | 'query' | 'always', readonly Rou
     CURATIONS,
     CURATE,
     CREATE_TOPIC,
+    SAVE_LABEL,
     CHECKS,
     CHECK,
     LIST_ALERTS,

@@ -26,21 +26,23 @@ export interface Shared<Answer = unknown> {
 
 /** Groupings that a view lists, or whose entity it shows. */
 export const SHARED_GROUPINGS: Readonly<Record<SharedView, readonly string[]>> = {
-  overview: ['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'REPEATED_REQUEST', 'CSAT_DSAT'],
+  overview: ['TOPIC', 'TOPIC_CLUSTER', 'GAP', 'REPEATED_REQUEST', 'CSAT_DSAT', 'LABEL'],
   changes: [],
   topic: ['TOPIC'],
   cluster: ['TOPIC_CLUSTER'],
   gap: ['GAP'],
   repeat: ['REPEATED_REQUEST'],
   signal: ['CSAT_DSAT'],
+  label: ['LABEL'],
 };
 
-const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal'] as const;
+const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'label'] as const;
 const VIEW_OF_PATH = {
   topics: 'topic',
   'topic-clusters': 'cluster',
   gaps: 'gap',
   'repeated-requests': 'repeat',
+  labels: 'label',
 } as const;
 
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
@@ -52,6 +54,7 @@ function redactDimensions({
   gap,
   repeatedRequest,
   csatDsatSignal,
+  label,
   date,
 }: Dimensions): Dimensions {
   return {
@@ -62,6 +65,7 @@ function redactDimensions({
       repeatedRequest: { id: repeatedRequest.id, name: repeatedRequest.name, description: '' },
     }),
     ...(csatDsatSignal && { csatDsatSignal }),
+    ...(label && { label: { id: label.id, name: label.name, description: '' } }),
     ...(date === undefined ? {} : { date }),
   };
 }

@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { uuid } from '../domain/uuid.ts';
 import { checkSchema } from '../web/ingest/check-body.ts';
-import { curationSchema, newTopicSchema } from '../web/ingest/curation-body.ts';
+import { curationSchema, labelSchema, newTopicSchema } from '../web/ingest/curation-body.ts';
 import { checksParameterSchemas, checksResponseSchema } from '../query/checks/checks-schema.ts';
 import { curationsParameterSchemas, curationsResponseSchema } from '../query/curations/curations-schema.ts';
 import { declare, json, type Content, type Route } from './route.ts';
@@ -19,6 +19,8 @@ export const curatedSchema = z.strictObject({
 });
 
 export const newTopicAnswerSchema = z.strictObject({ topicId: uuid.describe('The new topic.'), curationId });
+
+export const labelAnswerSchema = z.strictObject({ labelId: uuid.describe('The label.'), curationId });
 
 /** An example id, which the reader has to replace. */
 const EXAMPLE_ID = '019aa3f1-6f0c-7b32-9d55-3a0f6c2b7e10';
@@ -119,6 +121,24 @@ export const CREATE_TOPIC = deciding(
     examples: ['Can you wrap it as a present?', 'I would like gift paper and a card'],
   }),
   json('NewTopicResponse', newTopicAnswerSchema),
+);
+
+export const SAVE_LABEL = deciding(
+  {
+    path: '/labels',
+    operationId: 'saveLabel',
+    summary: 'Make or change a label',
+    description:
+      'Requests near its examples, and not nearer to its counterexamples, have the label, earlier ones too. A ' +
+      'conversation may have several labels, which change no topic. UNDO takes a change back, or the label.',
+  },
+  json('Label', labelSchema, {
+    instanceId: EXAMPLE_ID,
+    name: 'Threatens to leave',
+    examples: ['Then I will cancel', 'I am going to another provider', 'I want out of the contract'],
+    counterexamples: ['How do I cancel one order?'],
+  }),
+  json('LabelResponse', labelAnswerSchema),
 );
 
 export const CHECK = deciding(

@@ -11,6 +11,7 @@ export const CHECK_QUESTIONS: Readonly<Record<Checked, string>> = {
   SIGNAL: 'Does this conversation show the signal',
   GAP: 'Is there something that the assistant could not do or did not know:',
   REPEATED_REQUEST: 'Does the user ask more than once for',
+  LABEL: 'Does this conversation deserve the label',
   OUTCOME: 'Did this conversation end as',
   GAP_TYPE: 'Does this conversation show a case of',
 };

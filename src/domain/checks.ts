@@ -7,8 +7,8 @@
 import { derivedId, UUID_PATTERN } from './ids.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
 
-/** Entities that can be checked: whether a session is about a topic, or shows a signal, a gap or a repeated request. */
-export const CHECKED_ENTITIES = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST'] as const;
+/** Entities that can be checked: whether a session is about a topic, shows a signal, gap or repeated request, or has a label. */
+export const CHECKED_ENTITIES = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'LABEL'] as const;
 export type CheckedEntity = (typeof CHECKED_ENTITIES)[number];
 
 /** True for a kind of entity, by its name in the API, that can be checked. */

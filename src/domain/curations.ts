@@ -56,6 +56,18 @@ export type CurationAction =
       readonly fromBeginning: boolean;
       readonly from?: string;
     }
+  /**
+   * Makes label `id`, or changes it: requests near its examples, and not nearer to its counterexamples, have it, earlier
+   * ones too.
+   */
+  | {
+      readonly kind: 'LABEL';
+      readonly id: string;
+      readonly name: string;
+      readonly description: string;
+      readonly examples: readonly string[];
+      readonly counterexamples: readonly string[];
+    }
   /** Counts the requests that say nearly `text` for topic `id` (EXCLUDE: not for it), earlier ones too. */
   | {
       readonly kind: 'ASSIGN' | 'EXCLUDE';
@@ -154,6 +166,10 @@ export type Interlude = PlacedWriting | PlacedCuration;
 /** Limits of one request and of one instance. */
 export const MOST_EXAMPLES = 50;
 export const MOST_OWN_TOPICS = 200;
+/** Fewest examples of a label. */
+export const LEAST_LABEL_EXAMPLES = 3;
+/** Limit of labels ever made, undone ones included. */
+export const MOST_LABELS = 200;
 /** Limit of corrections of topics in effect: each request is compared with each. */
 export const MOST_CORRECTIONS = 1000;
 /** Limit of applied and undone curations, undos included and checks not: the cost of each grows with their number. */
@@ -167,11 +183,16 @@ export const LONGEST_CORRECTED = 4000;
 /** The texts of an action that may quote what somebody wrote. */
 export function quotesOf(action: CurationAction): readonly string[] {
   if (action.kind === 'CREATE') return action.examples;
+  if (action.kind === 'LABEL') return [...action.examples, ...action.counterexamples];
   return 'text' in action ? [action.text] : [];
 }
 
 /** Returns the action with other texts in the places of `quotesOf`. */
 export function withQuotes(action: CurationAction, quotes: readonly string[]): CurationAction {
   if (action.kind === 'CREATE') return { ...action, examples: quotes };
+  if (action.kind === 'LABEL') {
+    const { length } = action.examples;
+    return { ...action, examples: quotes.slice(0, length), counterexamples: quotes.slice(length) };
+  }
   return 'text' in action ? { ...action, text: quotes[0]! } : action;
 }

@@ -234,6 +234,25 @@ export interface MicroTopic {
   readonly topic: number | null;
 }
 
+/** A label, which a person made. */
+export interface LabelRow {
+  readonly instance: number;
+  readonly label: number;
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  /** Its making was undone: it holds nothing. */
+  readonly isGone: boolean;
+}
+
+/** Whether the messages of a micro-cluster have a label. */
+export interface LabelMicro {
+  readonly instance: number;
+  readonly label: number;
+  readonly micro: number;
+  readonly holds: boolean;
+}
+
 /** A person's curation and its outcome. */
 export interface CurationRow {
   readonly instance: number;
@@ -304,6 +323,9 @@ export interface Assignment {
   readonly signals: readonly SignalRow[];
   readonly repeatedRequests: readonly RepeatedRequestRow[];
   readonly gaps: readonly GapRow[];
+  readonly labels: readonly LabelRow[];
+  /** Those that differ from what they were. */
+  readonly labelMicros: readonly LabelMicro[];
   readonly sessions: readonly SessionRow[];
   readonly openingAuthors: readonly OpeningAuthor[];
   /** New curations and those that were undone. */

@@ -18,6 +18,7 @@ export const GROUP_BYS = [
   'REPEATED_REQUEST',
   'CSAT_DSAT',
   'GAP',
+  'LABEL',
   'SESSION',
   'END_USER',
   'SEGMENT',
@@ -31,6 +32,7 @@ export const FILTERS = [
   'signalIds',
   'repeatedRequestIds',
   'gapIds',
+  'labelIds',
   'endUserIds',
   'gapType',
   'signalSource',
@@ -45,7 +47,7 @@ export const FILTERS = [
 export type Filter = (typeof FILTERS)[number];
 
 /** Tables that name the entities of `entity_rollup`; the column of an entity's number has the table's name. */
-export type NamesTable = 'topic' | 'cluster' | 'signal' | 'repeated_request' | 'gap';
+export type NamesTable = 'topic' | 'cluster' | 'signal' | 'repeated_request' | 'gap' | 'label';
 
 /** Entities of one kind in the shared rollup. */
 export interface EntityCounts {
@@ -223,6 +225,7 @@ const DECLARED = {
       'signalIds',
       'repeatedRequestIds',
       'gapIds',
+      'labelIds',
       'endUserIds',
       'signals',
       'language',
@@ -301,6 +304,21 @@ const DECLARED = {
       topics: always(topics.describe('Topics in which it occurred, the most frequent first.').optional(), {
         topicsIn: 'gap_micro',
       }),
+      ...sureness,
+    },
+  },
+  LABEL: {
+    ...ENTITY,
+    metrics: TOPIC_METRICS,
+    filters: ['signals'],
+    counts: { view: 'entity_rollup', kind: KINDS.label, names: 'label', filter: 'labelIds' },
+    name: 'label',
+    members: {
+      name,
+      description: always(
+        z.string().describe('What a person wrote about it; empty: nothing.'),
+        'description',
+      ),
       ...sureness,
     },
   },

@@ -6,10 +6,22 @@
 import type { Granularity } from './time.ts';
 
 /** Numbers of entity kinds (views/fact.sql). */
-export const KINDS = { all: 0, topic: 1, cluster: 2, signal: 3, repeatedRequest: 4, gap: 5 } as const;
+export const KINDS = {
+  all: 0,
+  topic: 1,
+  cluster: 2,
+  signal: 3,
+  repeatedRequest: 4,
+  gap: 5,
+  label: 6,
+} as const;
+
+/** The slot of label 0: signals lie below, and that of the last of MOST_LABELS is below 256. */
+const FIRST_LABEL = 32;
 
 /** The place of a fact among those of its message (views/fact.sql). */
 export function slotOf(kind: number, entity: number): number {
+  if (kind === KINDS.label) return FIRST_LABEL + entity;
   return kind === KINDS.signal ? 8 + entity : kind;
 }
 

@@ -36,3 +36,6 @@ export const CLAIMS = {
   near: { share: 0.5, margin: 0 },
   wide: { share: 0.25, margin: 0.08 },
 } as const satisfies Readonly<Record<string, ClaimRule>>;
+
+/** The same position, from which requests are near enough to a label's examples (decision 0118). */
+export const LABEL_SHARE = 0.5;

@@ -15,5 +15,6 @@ export const NAMED_ENTITIES = {
   CLUSTER: { table: 'cluster', kind: KINDS.cluster, words: 'topic cluster' },
   SIGNAL: { table: 'signal', kind: KINDS.signal, words: 'signal' },
   GAP: { table: 'gap', kind: KINDS.gap, words: 'gap' },
+  LABEL: { table: 'label', kind: KINDS.label, words: 'label' },
   REPEATED_REQUEST: { table: 'repeated_request', kind: KINDS.repeatedRequest, words: 'repeated request' },
 } as const satisfies Readonly<Record<NamedEntity, { table: NamesTable; kind: number; words: string }>>;

@@ -5,12 +5,10 @@
  */
 import type { ErasedKind } from '../domain/erasures.ts';
 import { derivedId } from '../domain/ids.ts';
+import { KINDS } from '../domain/kinds.ts';
 import { AppError } from '../errors.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import { readInstanceRow, type InstanceReading } from './instance-row.ts';
-
-/** `fact_id` of a message is its position times this number. */
-const FACTS_OF_MESSAGE = 32;
 
 /** Finds the subjects of erasures in the processed data. */
 export class ErasureTargets {
@@ -53,9 +51,9 @@ async function hasMessages(
   instance: number,
   positions: readonly number[],
 ): Promise<boolean> {
-  const facts = positions.map((position) => position * FACTS_OF_MESSAGE).join();
-  const rows = await snapshot.all('select fact_id from @message where not gone', {
-    rows: { message: { table: 'message_fact', equal: { instance, kind: 0 }, and: `fact_id in (${facts})` } },
+  const and = `position in (${positions.join()})`;
+  const rows = await snapshot.all('select position from @message where not gone', {
+    rows: { message: { table: 'message_fact', equal: { instance, kind: KINDS.all }, and } },
   });
   return rows.length === positions.length;
 }

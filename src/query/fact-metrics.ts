@@ -128,9 +128,9 @@ group by bucket, number`;
   },
 
   usage(statement, parameters, isAsked) {
-    const { by, isOfTopics } = countedOf(parameters);
+    const { kind } = countedOf(parameters);
     // Few signals and gaps are on a message that costs; their sessions do.
-    const isOfSessions = by === 'entity' && !isOfTopics;
+    const isOfSessions = kind === KINDS.signal || kind === KINDS.repeatedRequest || kind === KINDS.gap;
     const used = isOfSessions
       ? `(${sessionsOfRows(statement, parameters, isAsked)}) join ${placedIn(
           statement,

@@ -70,6 +70,7 @@ export interface QueryParameters {
   readonly signalIds: readonly string[] | null;
   readonly repeatedRequestIds: readonly string[] | null;
   readonly gapIds: readonly string[] | null;
+  readonly labelIds: readonly string[] | null;
   readonly endUserIds: readonly string[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   readonly signalSource: SignalSource | null;
@@ -286,6 +287,7 @@ export const queryParameterSchemas = z.strictObject({
     .optional()
     .describe(only('repeatedRequestIds', 'those with one of these repeated requests.')),
   gapIds: listOf(uuid).optional().describe(only('gapIds', 'those with one of these gaps.')),
+  labelIds: listOf(uuid).optional().describe(only('labelIds', 'those with one of these labels.')),
   endUserIds: listOf(uuid)
     .optional()
     .describe(only('endUserIds', 'those with a message of one of these end users.')),

@@ -89,6 +89,7 @@ export function transcriptOf(
     createdAt: formatInstant(at),
     metadata: message?.metadata ?? null,
     topic: topic === undefined ? null : named(topic),
+    labels: rowsOf(KINDS.label).map(named),
     signals: rowsOf(KINDS.signal).flatMap((row) =>
       row['source'] === 'GIVEN' ? [] : [{ ...named(row), signalType: row['signal_type'] as 'SAT' | 'DSAT' }],
     ),

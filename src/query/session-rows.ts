@@ -22,7 +22,7 @@ export interface FoundSession {
 }
 
 /** Kinds of finding in a message. */
-export type FindingKind = (typeof KINDS)['topic' | 'signal' | 'repeatedRequest' | 'gap'];
+export type FindingKind = (typeof KINDS)['topic' | 'signal' | 'repeatedRequest' | 'gap' | 'label'];
 
 /** A message without its text. */
 export interface FoundMessage extends TranscriptPlace {
@@ -30,7 +30,7 @@ export interface FoundMessage extends TranscriptPlace {
   readonly endUser: number;
   /** Number of end users whose last feedback on it is good, and bad. */
   readonly feedback: { readonly up: number; readonly down: number };
-  /** Returns the naming rows of its findings; at most one of each kind except signals. */
+  /** Returns the naming rows of its findings; at most one of each kind except signals and labels. */
   readonly rowsOf: (kind: FindingKind) => readonly Row[];
 }
 
@@ -135,10 +135,10 @@ export async function readMessages(
   { number, from, to }: FoundSession,
   { limit, cursor }: { readonly limit: number; readonly cursor?: TranscriptPlace | undefined },
 ): Promise<{ readonly found: readonly FoundMessage[]; readonly next: TranscriptPlace | null }> {
-  const { all, topic, signal, repeatedRequest, gap } = KINDS;
+  const { all, topic, signal, repeatedRequest, gap, label } = KINDS;
   const range = { from: cursor?.at ?? from, to: to + 1 };
   const facts = { table: 'message_fact', range };
-  const kinds = [topic, signal, repeatedRequest, gap] as const;
+  const kinds = [topic, signal, repeatedRequest, gap, label] as const;
   const [given, rows, ...names] = await Promise.all([
     readFeedback(snapshot, instance, number),
     // Reads one message more than the page to detect a next page.
@@ -164,7 +164,7 @@ select position, event_at, kind, entity from (
         bindings: { at: { at: range.from }, position: cursor?.position ?? -1 },
       },
     ),
-    ...(['topic', 'signal', 'repeated_request', 'gap'] as const).map((table) =>
+    ...(['topic', 'signal', 'repeated_request', 'gap', 'label'] as const).map((table) =>
       cachedNames(snapshot, table, instance),
     ),
   ]);

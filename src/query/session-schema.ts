@@ -70,6 +70,7 @@ export const messageSchema = z.strictObject({
   createdAt: dateTime.describe('Event time, UTC.'),
   metadata: metadata.nullable().describe('As it was sent; null: none, or the text is gone.'),
   topic: z.strictObject(named).nullable().describe('The topic under discussion; null: none.'),
+  labels: z.array(z.strictObject(named)).describe('The labels of the request under discussion.'),
   signals: z
     .array(
       z.strictObject({

@@ -226,8 +226,13 @@ describe('what is behind numbers', () => {
       TOPIC_CLUSTER: 'cluster',
       GAP: 'gap',
       REPEATED_REQUEST: 'repeatedRequest',
+      LABEL: 'label',
       END_USER: 'endUser',
     } as const satisfies Record<WhyGroupBy, string>;
+    const examples = ['Where is my parcel?', 'When does my order come?', 'Has it been sent?'];
+    const saved = await undertone.saveLabel({ name: 'Delivery', examples });
+    equal(typeof saved.labelId, 'string');
+    await undertone.query({ groupBy: 'LABEL', fields: ['messages'], waitFor: saved.position });
     for (const groupBy of Object.keys(names) as WhyGroupBy[]) {
       const { elements } = await undertone.query({ groupBy, fields: ['messages'] });
       const dimensions = elements[0]?.dimensions as Record<string, { id: string }> | undefined;

@@ -329,6 +329,7 @@ describe('every grouping', { concurrency: 8 }, () => {
     REPEATED_REQUEST: 'repeatedRequest',
     CSAT_DSAT: 'csatDsatSignal',
     GAP: 'gap',
+    LABEL: 'label',
     SESSION: 'session',
     END_USER: 'endUser',
   } as const;

@@ -55,6 +55,7 @@ describe('query parameters: what is accepted', () => {
       signalIds: null,
       repeatedRequestIds: null,
       gapIds: null,
+      labelIds: null,
       endUserIds: null,
       gapType: null,
       signalSource: null,

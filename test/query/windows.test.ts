@@ -138,6 +138,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       signalIds: null,
       repeatedRequestIds: null,
       gapIds: null,
+      labelIds: null,
       endUserIds: null,
       gapType: null,
       signalSource: null,

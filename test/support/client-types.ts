@@ -7,13 +7,13 @@ import { erasureListSchema, erasureSchema } from '../../src/contract/erasures.ts
 import { feedbackSchema } from '../../src/web/ingest/feedback-body.ts';
 import { ingestResponseSchema } from '../../src/contract/ingest.ts';
 import { instanceListSchema, keySchema, newInstanceSchema } from '../../src/contract/instances.ts';
-import { curatedSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
+import { curatedSchema, labelAnswerSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
 import { FILTERS, GROUP_BYS, GROUPINGS, sessionOutcome } from '../../src/domain/groupings.ts';
 import { BOUNDED_METRICS, metricsSchema } from '../../src/domain/metrics.ts';
 import { GRANULARITIES } from '../../src/domain/time.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { schemaOf } from '../../src/web/openapi-parts.ts';
-import { newTopicSchema } from '../../src/web/ingest/curation-body.ts';
+import { labelSchema, newTopicSchema } from '../../src/web/ingest/curation-body.ts';
 import { ingestBodySchema } from '../../src/web/ingest/request-body.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
@@ -167,6 +167,8 @@ export function clientTypes(): string {
     declare('TranscriptAnswer', typeOf(answer(sessionResponseSchema))),
     declare('NewTopic', typeOf(without(body(newTopicSchema), 'instanceId'))),
     declare('NewTopicAnswer', typeOf(answer(newTopicAnswerSchema))),
+    declare('Label', typeOf(without(body(labelSchema), 'instanceId'))),
+    declare('LabelAnswer', typeOf(answer(labelAnswerSchema))),
     declare('CuratedAnswer', typeOf(answer(curatedSchema))),
     declare('CurationsAnswer', typeOf(answer(curationsResponseSchema))),
     declare('Erasure', typeOf(answer(erasureSchema))),

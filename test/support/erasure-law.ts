@@ -247,6 +247,7 @@ async function answersOf(
         signalIds: null,
         repeatedRequestIds: null,
         gapIds: null,
+        labelIds: null,
         endUserIds: null,
         gapType: null,
         signalSource: null,

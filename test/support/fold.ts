@@ -31,6 +31,8 @@ export function assignment(parts: Partial<Assignment> = {}): Assignment {
     signals: [],
     repeatedRequests: [],
     gaps: [],
+    labels: [],
+    labelMicros: [],
     sessions: [],
     openingAuthors: [],
     curations: [],

@@ -59,6 +59,8 @@ export interface HistoryMessage {
 export interface Grouping {
   readonly topics: readonly number[];
   readonly clusters: readonly number[];
+  /** Labels of each micro-cluster, a bit for each; left out: none has any. */
+  readonly labels?: readonly number[];
   /** Gaps and repeated requests, counted from 1, that merge into others of their kind; one merges but once. */
   readonly merges?: readonly Merge[];
 }
@@ -117,6 +119,7 @@ const TOPICS = 4;
 const CLUSTERS = 2;
 const REPEATED_REQUESTS = 3;
 const GAPS = 4;
+const LABELS = 2;
 const NAMES = 2;
 const ATTRIBUTES = ['plan', 'version', 'handedOver'] as const;
 const VALUES = [null, 'free', 'pro', '3.2', 'true'] as const;
@@ -187,6 +190,7 @@ const merge: fc.Arbitrary<Merge> = fc.record({
 const grouping: fc.Arbitrary<Grouping> = fc.record({
   topics: ofLength(orNone(TOPICS), MICROS),
   clusters: ofLength(orNone(CLUSTERS), TOPICS),
+  labels: ofLength(orNone(2 ** LABELS - 1), MICROS),
   merges: fc.array(merge, { maxLength: 2 }),
 });
 
@@ -265,7 +269,7 @@ const inShard = (instance: number, number: number): number => instance * 10 + nu
 const entityId = (kind: number, instance: number, number: number): string =>
   uuid(kind, instance * 100 + 99 - number);
 
-const KIND_NUMBERS = { topic: 5, cluster: 6, signal: 7, repeatedRequest: 8, gap: 4 } as const;
+const KIND_NUMBERS = { topic: 5, cluster: 6, signal: 7, repeatedRequest: 8, gap: 4, label: 9 } as const;
 
 /** Texts of a session depend on how many of its messages have arrived, as those that assign derives. */
 const textsOf = (session: number, arrived: number) => ({
@@ -623,11 +627,19 @@ const sessionRow = (session: number, user: number | null, arrived: number) => ({
   ...textsOf(session, arrived),
 });
 
+const labelNames = (label: number) => ({ name: `label ${label}`, description: 'of people' });
+
+/** The labels of a micro-cluster, counted from 0. */
+function labelsOf(grouping: Grouping | undefined, micro: number): number[] {
+  const bits = grouping?.labels?.[micro - 1] ?? 0;
+  return Array.from({ length: LABELS }, (_, label) => label).filter((label) => (bits & (1 << label)) !== 0);
+}
+
 /** The rows of micro-clusters and topics that differ from what they were. */
 function groupRows(
   before: readonly Grouping[] | null,
   after: readonly Grouping[],
-): Pick<Assignment, 'micros' | 'topics'> {
+): Pick<Assignment, 'micros' | 'topics' | 'labelMicros'> {
   const none = (value: number | undefined): number | null =>
     value === 0 || value === undefined ? null : value;
   return {
@@ -635,6 +647,15 @@ function groupRows(
       topics
         .map((topic, index) => ({ instance: at + 1, micro: index + 1, topic: none(topic) }))
         .filter((_, index) => before?.[at]?.topics[index] !== topics[index]),
+    ),
+    labelMicros: after.flatMap((grouping, at) =>
+      grouping.topics.flatMap((_, index) => {
+        const was = labelsOf(before?.[at], index + 1);
+        const are = labelsOf(grouping, index + 1);
+        return [...new Set([...was, ...are])]
+          .filter((label) => was.includes(label) !== are.includes(label))
+          .map((label) => ({ instance: at + 1, label, micro: index + 1, holds: are.includes(label) }));
+      }),
     ),
     topics: after.flatMap(({ clusters }, at) =>
       clusters
@@ -653,8 +674,15 @@ function groupRows(
 }
 
 /** What never changes of the entities. */
-function descriptions(): Pick<Assignment, 'clusters' | 'signals'> {
+function descriptions(): Pick<Assignment, 'clusters' | 'signals' | 'labels'> {
   return {
+    labels: each(LABELS, (instance, number) => ({
+      instance,
+      label: number - 1,
+      id: entityId(KIND_NUMBERS.label, instance, number - 1),
+      ...labelNames(number - 1),
+      isGone: false,
+    })),
     clusters: each(CLUSTERS, (instance, cluster) => ({
       instance,
       cluster,
@@ -736,6 +764,7 @@ function plainMessage(
     user: fact.user ?? (owner !== undefined && fact.position < owner.beforePosition ? owner.user : null),
     topic: topic === 0 ? null : topic,
     cluster: cluster === 0 ? null : cluster,
+    labels: fact.micro === null ? [] : labelsOf(grouping, fact.micro),
   };
 }
 
@@ -763,6 +792,7 @@ function namesOf(
       };
     },
     cluster: (cluster) => ({ name: `cluster ${cluster}` }),
+    label: labelNames,
     repeatedRequest: (number) => ({ name: `repeat ${number}`, description: 'again' }),
     gap: (gap) => ({ name: `gap ${gap}`, description: 'missing', gapType: gapTypeOf(gap) }),
     session: (session) => ({
@@ -790,6 +820,8 @@ export interface Question {
   readonly signals: readonly number[] | null;
   readonly repeatedRequests: readonly number[] | null;
   readonly gaps: readonly number[] | null;
+  /** Left out: null. */
+  readonly labels?: readonly number[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   /** Left out: null. */
   readonly signalSource?: SignalSource | null;
@@ -831,6 +863,7 @@ function complete(kept: KeptQuestion): Question {
     signals: null,
     repeatedRequests: null,
     gaps: null,
+    labels: null,
     gapType: null,
     signalSource: null,
     counted: null,
@@ -854,6 +887,7 @@ const KIND_OF: Readonly<Record<Exclude<GroupBy, 'SEGMENT'>, PlainKind>> = {
   REPEATED_REQUEST: 'repeatedRequest',
   CSAT_DSAT: 'signal',
   GAP: 'gap',
+  LABEL: 'label',
   SESSION: 'session',
   END_USER: 'user',
 };
@@ -912,6 +946,7 @@ export const question: fc.Arbitrary<Question> = fc.constantFrom(...GROUP_BYS).ch
       signals: ofSession ? some(SIGNALS.length, 0) : none,
       repeatedRequests: ofSession ? some(REPEATED_REQUESTS + 1) : none,
       gaps: ofSession ? some(GAPS + 1) : none,
+      labels: ofSession ? some(LABELS, 0) : none,
       signalSource: groupBy === 'CSAT_DSAT' ? fc.constantFrom(...SIGNAL_SOURCES, null) : none,
       counted: metrics.includes('sat') ? maybe(fc.constantFrom(...COUNTED_SIGNALS), 0.4) : none,
       gapType: groupBy === 'GAP' ? fc.constantFrom('TOOL' as const, 'KNOWLEDGE' as const, null) : none,
@@ -994,6 +1029,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     signalIds: ids('signal', question.signals),
     repeatedRequestIds: ids('repeatedRequest', question.repeatedRequests),
     gapIds: ids('gap', question.gaps),
+    labelIds: ids('label', question.labels ?? null),
     gapType,
     signalSource: question.signalSource ?? null,
     signals: question.counted ?? null,

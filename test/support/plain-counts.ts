@@ -19,17 +19,27 @@ export interface PlainMessage {
   readonly signals: readonly number[];
   readonly repeatedRequest: number | null;
   readonly gap: number | null;
+  readonly labels: readonly number[];
   readonly wait: number;
   readonly usage?: Usage;
 }
 
-export type PlainKind = 'session' | 'user' | 'topic' | 'cluster' | 'signal' | 'repeatedRequest' | 'gap';
+export type PlainKind =
+  | 'session'
+  | 'user'
+  | 'topic'
+  | 'cluster'
+  | 'signal'
+  | 'repeatedRequest'
+  | 'gap'
+  | 'label';
 
 /** What the numbered things of an instance are called. */
 export interface PlainNames {
   readonly id: (kind: PlainKind, number: number) => string;
   readonly topic: (topic: number) => { readonly name: string; readonly clusterId: string | null };
   readonly cluster: (cluster: number) => { readonly name: string };
+  readonly label: (label: number) => { readonly name: string; readonly description: string };
   readonly repeatedRequest: (number: number) => { readonly name: string; readonly description: string };
   readonly gap: (gap: number) => {
     readonly name: string;
@@ -167,6 +177,8 @@ function dimensionOf(
       return {
         gap: { id, ...names.gap(entity), ...wanted({ isNamed: false, ...UNCHECKED }), topics: topics() },
       };
+    case 'LABEL':
+      return { label: { id, ...names.label(entity), ...wanted(UNCHECKED) } };
     case 'SESSION':
       return { session: { id, ...wanted({ ...names.session(entity), topics: topics() }) } };
     case 'END_USER':
@@ -213,6 +225,7 @@ const KIND_OF: Readonly<Record<Numbered, PlainKind>> = {
   CSAT_DSAT: 'signal',
   REPEATED_REQUEST: 'repeatedRequest',
   GAP: 'gap',
+  LABEL: 'label',
   SESSION: 'session',
   END_USER: 'user',
 };
@@ -230,6 +243,8 @@ function entitiesOf(groupBy: Numbered, message: PlainMessage): readonly number[]
       return one(message.repeatedRequest);
     case 'GAP':
       return one(message.gap);
+    case 'LABEL':
+      return message.labels;
     case 'SESSION':
       return [message.session];
     case 'END_USER':
@@ -382,7 +397,8 @@ function chosen(
     has(parameters.repeatedRequestIds, 'repeatedRequest', (message) =>
       entitiesOf('REPEATED_REQUEST', message),
     ) &&
-    has(parameters.gapIds, 'gap', (message) => entitiesOf('GAP', message))
+    has(parameters.gapIds, 'gap', (message) => entitiesOf('GAP', message)) &&
+    has(parameters.labelIds, 'label', (message) => message.labels)
   );
 }
 

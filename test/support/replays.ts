@@ -156,6 +156,7 @@ export async function answersOf(
             signalIds: null,
             repeatedRequestIds: null,
             gapIds: null,
+            labelIds: null,
             endUserIds: null,
             gapType: null,
             signalSource: null,

@@ -65,6 +65,7 @@ export const CURATION_KINDS = [
   'MOVE',
   'HIDE',
   'CREATE',
+  'LABEL',
   'ASSIGN',
   'EXCLUDE',
   'ROUTE',
@@ -212,6 +213,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 signalIds: null,
                 repeatedRequestIds: null,
                 gapIds: null,
+                labelIds: null,
                 endUserIds: null,
                 gapType: null,
                 signalSource: null,
@@ -376,6 +378,12 @@ function actionOf(
       const examples = [SENTENCES[sentence] as string];
       const own = { kind, id: uuid(4, number), name: 'Own', description: '', examples, fromBeginning: isNew };
       return entity === 'TOPIC' ? own : { ...own, from: found('topic', sequence) };
+    }
+    case 'LABEL': {
+      const said = (at: number): string => SENTENCES[(sentence + at) % SENTENCES.length] as string;
+      const counterexamples = isNew ? [] : [said(3)];
+      const texts = { examples: [said(0), said(1), said(2)], counterexamples };
+      return { kind, id: uuid(6, sequence % 3), name: `Label ${number}`, description: '', ...texts };
     }
     case 'ASSIGN':
     case 'EXCLUDE':

@@ -14,6 +14,7 @@ import type {
   IngestIds,
   Instances,
   MetricValues,
+  LabelAnswer,
   NewTopicAnswer,
   AttributesAnswer,
   DifferencesAnswer,
@@ -36,6 +37,7 @@ export type {
   Instances,
   Key,
   NewInstance,
+  Label,
   NewTopic,
   WhyGroupBy,
 } from './contract.ts';
@@ -186,6 +188,10 @@ export interface CurationAnswer extends CuratedAnswer {
 }
 
 export interface CreatedTopic extends NewTopicAnswer {
+  readonly position: number | null;
+}
+
+export interface SavedLabel extends LabelAnswer {
   readonly position: number | null;
 }
 

@@ -61,6 +61,7 @@ export interface FilterValues {
   readonly signalIds: readonly string[];
   readonly repeatedRequestIds: readonly string[];
   readonly gapIds: readonly string[];
+  readonly labelIds: readonly string[];
   readonly endUserIds: readonly string[];
   readonly gapType: 'TOOL' | 'KNOWLEDGE';
   readonly signalSource: 'INFERRED' | 'GIVEN';
@@ -215,6 +216,34 @@ export interface Groupings {
       readonly precisionHigh: number | null;
     };
   };
+  LABEL: {
+    name: 'label';
+    metric:
+      | 'sessions'
+      | 'users'
+      | 'messages'
+      | 'waitSeconds'
+      | 'waitSecondsP95'
+      | 'handedOver'
+      | 'resolvedAtLeast'
+      | 'resolvedAtMost'
+      | 'cameBack'
+      | 'inputTokens'
+      | 'outputTokens'
+      | 'costUsd'
+      | 'avgMessagesPerSession'
+      | 'sat'
+      | 'dsat'
+      | 'netSat';
+    sort: never;
+    filter: 'signals';
+    always: { readonly id: string; readonly name: string; readonly description: string };
+    onRequest: {
+      readonly checkedSessions: number;
+      readonly precisionLow: number | null;
+      readonly precisionHigh: number | null;
+    };
+  };
   SESSION: {
     name: 'session';
     metric:
@@ -237,6 +266,7 @@ export interface Groupings {
       | 'signalIds'
       | 'repeatedRequestIds'
       | 'gapIds'
+      | 'labelIds'
       | 'endUserIds'
       | 'signals'
       | 'language'
@@ -411,7 +441,7 @@ export interface ChangesAnswer {
   }[];
   readonly lastProcessedAt: string | null;
 }
-export type WhyGroupBy = 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'REPEATED_REQUEST' | 'END_USER';
+export type WhyGroupBy = 'TOPIC' | 'TOPIC_CLUSTER' | 'GAP' | 'REPEATED_REQUEST' | 'LABEL' | 'END_USER';
 export interface WhyAnswer {
   readonly heir: Named | null;
   readonly fields: Fields;
@@ -494,8 +524,9 @@ export interface SaidAnswer {
       readonly cluster?: AnyEntity<'TOPIC_CLUSTER'> | undefined;
       readonly session?: AnyEntity<'SESSION'> | undefined;
       readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
-      readonly repeatedRequest?: AnyEntity<'REPEATED_REQUEST'> | undefined;
+      readonly repeatedRequest?: AnyEntity<'LABEL'> | undefined;
       readonly gap?: AnyEntity<'GAP'> | undefined;
+      readonly label?: AnyEntity<'LABEL'> | undefined;
       readonly endUser?: AnyEntity<'END_USER'> | undefined;
       readonly segment?: AnyEntity<'SEGMENT'> | undefined;
       readonly date?: string | undefined;
@@ -538,6 +569,7 @@ export interface TranscriptAnswer {
     readonly createdAt: string;
     readonly metadata: Metadata | null;
     readonly topic: Named | null;
+    readonly labels: readonly Named[];
     readonly signals: readonly {
       readonly id: string;
       readonly name: string;
@@ -565,6 +597,17 @@ export interface NewTopicAnswer {
   readonly topicId: string;
   readonly curationId: string;
 }
+export interface Label {
+  readonly labelId?: string | undefined;
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly examples: readonly string[];
+  readonly counterexamples?: readonly string[] | undefined;
+}
+export interface LabelAnswer {
+  readonly labelId: string;
+  readonly curationId: string;
+}
 export interface CuratedAnswer {
   readonly curationId: string;
   readonly topicClusterId?: string | undefined;
@@ -582,6 +625,7 @@ export interface CurationsAnswer {
       | 'MOVE'
       | 'HIDE'
       | 'CREATE'
+      | 'LABEL'
       | 'ASSIGN'
       | 'EXCLUDE'
       | 'ROUTE'
@@ -593,6 +637,7 @@ export interface CurationsAnswer {
         | 'SIGNAL'
         | 'GAP'
         | 'REPEATED_REQUEST'
+        | 'LABEL'
         | 'SESSION'
         | 'CURATION';
       readonly id: string;
@@ -605,6 +650,7 @@ export interface CurationsAnswer {
       readonly newClusterName?: string | undefined;
       readonly description?: string | undefined;
       readonly examples?: readonly string[] | undefined;
+      readonly counterexamples?: readonly string[] | undefined;
       readonly fromBeginning?: boolean | undefined;
       readonly position?: number | undefined;
       readonly outcome?: SessionOutcome | undefined;
@@ -701,6 +747,7 @@ export type ExportedLine =
         readonly isOwn: boolean;
         readonly isNamed: boolean;
       } | null;
+      readonly labels: readonly Named[];
       readonly signals: readonly {
         readonly id: string;
         readonly name: string;

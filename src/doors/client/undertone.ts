@@ -12,6 +12,7 @@ import type {
   DifferencesOptions,
   ChangesOptions,
   CreatedTopic,
+  SavedLabel,
   CurateOptions,
   Curation,
   CurationAnswer,
@@ -31,6 +32,7 @@ import type {
   ListedCuration,
   NewErasure,
   NewInstance,
+  Label,
   NewTopic,
   Overview,
   PeriodOptions,
@@ -69,6 +71,7 @@ const WHY_PATHS: Readonly<Record<WhyGroupBy, string>> = {
   TOPIC_CLUSTER: 'topic-clusters',
   GAP: 'gaps',
   REPEATED_REQUEST: 'repeated-requests',
+  LABEL: 'labels',
   END_USER: 'end-users',
 };
 
@@ -254,6 +257,11 @@ export class Undertone {
   /** Creates a topic from examples. */
   async createTopic(topic: NewTopic, options: CurateOptions = {}): Promise<CreatedTopic> {
     return this.#change<CreatedTopic>('/v1/topics', topic, options);
+  }
+
+  /** Makes a label of examples and counterexamples, or changes the one that it names. */
+  async saveLabel(label: Label, options: CurateOptions = {}): Promise<SavedLabel> {
+    return this.#change<SavedLabel>('/v1/labels', label, options);
   }
 
   /** Returns a page of curations, newest first. */

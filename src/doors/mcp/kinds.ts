@@ -42,6 +42,7 @@ const DECLARED = {
   gaps: kind('GAP', 'gap'),
   signals: kind('CSAT_DSAT', 'signal'),
   repeats: kind('REPEATED_REQUEST', 'repeated request'),
+  labels: kind('LABEL', 'label'),
   // The name of an end user is the external id.
   users: kind('END_USER', 'end user', 'externalId'),
 };

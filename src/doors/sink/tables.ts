@@ -60,7 +60,7 @@ const KIND_NAMES: readonly string[] = [
 const KIND_NAME = `[${KIND_NAMES.map((name) => `'${name}'`).join(', ')}][r.kind + 1]`;
 
 /** Ids of all entities that facts refer to. */
-const ENTITIES = ['topic', 'cluster', 'signal', 'repeated_request', 'gap']
+const ENTITIES = ['topic', 'cluster', 'signal', 'repeated_request', 'gap', 'label']
   .map((table, index) => `select ${index + 1} as kind, instance, ${table} as entity, id from @${table}`)
   .join(' union all ');
 
@@ -100,7 +100,11 @@ const COUNTS = [
   number('dsat', 'DSAT signals on these messages'),
 ];
 const KIND = text('kind', `${KIND_NAMES.slice(1).join(', ')}`, KIND_NAME);
-const ENTITY = id('entity_id', 'r.id', 'the id of the topic, cluster, signal, repeated request or gap');
+const ENTITY = id(
+  'entity_id',
+  'r.id',
+  'the id of the topic, cluster, signal, repeated request, gap or label',
+);
 
 /** Declares the table of one kind of entity; an instance has one file. */
 function dimension(name: string, table: string, columns: readonly Column[], merges = false): SinkTable {
@@ -142,6 +146,7 @@ left join @cluster c on c.instance = r.instance and c.cluster = r.cluster`,
     DESCRIPTION,
   ]),
   dimension('repeated_requests', 'repeated_request', [NAME, DESCRIPTION], true),
+  dimension('labels', 'label', [NAME, DESCRIPTION, flag('is_gone', 'its making was undone')]),
   dimension('gaps', 'gap', [NAME, DESCRIPTION, text('gap_type', 'TOOL or KNOWLEDGE'), IS_NAMED], true),
   {
     name: 'end_users',
@@ -225,7 +230,11 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
         what: 'the message; the same for all its facts',
       },
       optional(
-        id('entity_id', 'e.id', 'the topic, cluster, signal, repeated request or gap; null for MESSAGE'),
+        id(
+          'entity_id',
+          'e.id',
+          'the topic, cluster, signal, repeated request, gap or label; null for MESSAGE',
+        ),
       ),
       id('session_id', 's.id', 'the session of the message'),
       optional(id('end_user_id', 'u.id', 'whom the message belongs to; null: nobody')),
@@ -281,7 +290,7 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
       instant('said_at', 'r.created_at', 'when it was accepted'),
       text('key_id', 'the key that said it; empty: a language model did'),
       text('kind', 'TOPIC, SIGNAL, GAP or REPEATED_REQUEST', 'r.entity'),
-      id('entity_id', 'r.entity_id', 'the id of the topic, signal, gap or repeated request'),
+      id('entity_id', 'r.entity_id', 'the id of the topic, signal, gap, repeated request or label'),
       id('session_id', "json_extract_string(r.detail, '$.session')", 'the session that was read'),
       text('verdict', 'YES, NO or UNSURE: whether it is there', "json_extract_string(r.detail, '$.verdict')"),
       optional(

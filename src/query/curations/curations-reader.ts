@@ -74,6 +74,7 @@ const TARGETS = {
   GAP: { type: 'GAP', table: 'gap' },
   SIGNAL: { type: 'SIGNAL', table: 'signal' },
   REPEATED_REQUEST: { type: 'REPEATED_REQUEST', table: 'repeated_request' },
+  LABEL: { type: 'LABEL', table: 'label' },
   OUTCOME: { type: 'SESSION', table: null },
   CURATION: { type: 'CURATION', table: null },
 } as const satisfies Readonly<
@@ -85,7 +86,7 @@ type NameOf = (table: NamesTable | null, id: string) => { id: string; name: stri
 
 async function readNames(snapshot: Snapshot, instance: number): Promise<NameOf> {
   const tables = await Promise.all(
-    (['topic', 'cluster', 'gap', 'signal', 'repeated_request'] as const).map(async (table) => {
+    (['topic', 'cluster', 'gap', 'signal', 'repeated_request', 'label'] as const).map(async (table) => {
       const rows = await cachedNames(snapshot, table, instance);
       return [table, new Map([...rows.values()].map((row) => [row['id'], row['name'] as string]))] as const;
     }),
@@ -117,6 +118,7 @@ interface Detail {
   readonly clusterName?: string;
   readonly description?: string;
   readonly examples?: string[];
+  readonly counterexamples?: string[];
   readonly fromBeginning?: boolean;
   readonly position?: number;
   readonly outcome?: SessionOutcome;
@@ -124,9 +126,12 @@ interface Detail {
   readonly unclaimed?: Unclaimed;
 }
 
+/** False for the empty text that an erasure leaves in the place of an example that quoted. */
+const isLeft = (example: string): boolean => example !== '';
+
 function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | null>): ListedCuration {
   const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
-  const { into, cluster, clusterName, from, examples, ...same } = JSON.parse(
+  const { into, cluster, clusterName, from, examples, counterexamples, ...same } = JSON.parse(
     row['detail'] as string,
   ) as Detail;
   const refused = row['refused'] as CurationRefusal | null;
@@ -141,8 +146,8 @@ function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | 
     target: { type, ...target, name: target.name ?? titles.get(target.id) ?? null },
     details: {
       ...same,
-      // An erasure leaves an empty text in the place of an example that quoted.
-      ...(examples === undefined ? {} : { examples: examples.filter((text) => text !== '') }),
+      ...(examples === undefined ? {} : { examples: examples.filter(isLeft) }),
+      ...(counterexamples === undefined ? {} : { counterexamples: counterexamples.filter(isLeft) }),
       ...(into === undefined ? {} : { intoTopic: nameOf('topic', into) }),
       ...(cluster === undefined ? {} : { topicCluster: nameOf('cluster', cluster) }),
       ...(clusterName === undefined ? {} : { newClusterName: clusterName }),

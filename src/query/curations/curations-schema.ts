@@ -36,6 +36,7 @@ const KINDS = [
   'MOVE',
   'HIDE',
   'CREATE',
+  'LABEL',
   'ASSIGN',
   'EXCLUDE',
   'ROUTE',
@@ -49,7 +50,8 @@ export const REFUSALS: Readonly<Record<CurationRefusal, string>> = {
   NOT_UNDOABLE: 'What it undoes was refused, was undone before, or is an undo itself.',
   NO_REQUEST: 'The message holds no request that could have a topic of its own.',
   IS_OTHER: 'The topic Other merges into none: choose FOUND, or undo what chose OTHER.',
-  TOO_MANY: 'The instance has as many decisions, corrections, or topics made by people, as it may have.',
+  TOO_MANY:
+    'The instance has as many decisions, corrections, labels, or topics made by people, as it may have.',
 };
 
 const named = z.strictObject({
@@ -62,11 +64,13 @@ const curationSchema = z.strictObject({
   createdAt: dateTime.describe('When it was accepted, UTC.'),
   position: count.describe('Its place in the stream, among the messages.'),
   keyId: z.string().describe('The key that asked for it, as `npm run keys -- list` names it.'),
-  action: z.enum(KINDS).describe('What it does. CREATE: a topic of POST /v1/topics.'),
+  action: z
+    .enum(KINDS)
+    .describe('What it does. CREATE: a topic of POST /v1/topics. LABEL: of POST /v1/labels.'),
   target: z
     .strictObject({
       type: z
-        .enum(['TOPIC', 'TOPIC_CLUSTER', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'SESSION', 'CURATION'])
+        .enum(['TOPIC', 'TOPIC_CLUSTER', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'LABEL', 'SESSION', 'CURATION'])
         .describe('What the id is of.'),
       ...named.shape,
     })
@@ -80,8 +84,9 @@ const curationSchema = z.strictObject({
       intoTopic: named.optional().describe('MERGE: the topic that the target counts as.'),
       topicCluster: named.optional().describe('MOVE: the cluster that the target is put into.'),
       newClusterName: z.string().optional().describe('MOVE: the name of the cluster that it makes.'),
-      description: z.string().optional().describe('CREATE: what the topic is about.'),
-      examples: z.array(z.string()).optional().describe('CREATE: the requests that it was made with.'),
+      description: z.string().optional().describe('CREATE, LABEL: what it is about.'),
+      examples: z.array(z.string()).optional().describe('CREATE, LABEL: the requests that it was made with.'),
+      counterexamples: z.array(z.string()).optional().describe('LABEL: the requests that do not have it.'),
       fromBeginning: z.boolean().optional().describe('CREATE: whether it claims earlier requests too.'),
       position: count
         .optional()

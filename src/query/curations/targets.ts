@@ -10,6 +10,7 @@ import {
   CHECK_MESSAGES,
   CURATION_MESSAGES,
   MOST_CORRECTIONS,
+  MOST_LABELS,
   MOST_OWN_TOPICS,
   otherTopicId,
   type CuratedEntity,
@@ -107,6 +108,12 @@ async function checkIn(names: Names, asked: AskedCuration, other: string): Promi
       await names.refuseMoreTopics(other);
       return from === null ? asked : { ...asked, from };
     }
+    case 'LABEL': {
+      const id = asked.id === null ? null : await names.heir('LABEL', asked.id);
+      await names.refuseTaken('LABEL', asked.name, id, OTHER_NAME);
+      if (id === null) await names.refuseMoreLabels();
+      return { ...asked, id };
+    }
     case 'ASSIGN':
     case 'EXCLUDE':
       if ('outcome' in asked) {
@@ -132,8 +139,6 @@ async function checkIn(names: Names, asked: AskedCuration, other: string): Promi
   }
 }
 
-/** A message's facts have ids from its position times this on (views/fact.sql). */
-const FACTS_OF_A_MESSAGE = 32;
 const OTHER_NAME = 'Choose another name.';
 
 /** The entities of an instance, by id and by name. */
@@ -150,6 +155,7 @@ class Names {
   async #rows(table: NamesTable): Promise<ReadonlyMap<number, Row>> {
     if (this.#instance === null) return new Map();
     const rows = await cachedNames(this.#snapshot, table, this.#instance);
+    if (table === 'label') return new Map([...rows].filter(([, row]) => row['is_gone'] !== true));
     if (table !== 'topic') return rows;
     const unmade = await this.#unmade(this.#instance);
     return unmade.size === 0 ? rows : new Map([...rows].filter(([, { id }]) => !unmade.has(id as string)));
@@ -195,7 +201,12 @@ class Names {
   }
 
   /** Throws AppError CONFLICT if a visible entity other than `id` has the name. */
-  async refuseTaken(entity: CuratedEntity, name: string, id: string | null, hint: string): Promise<void> {
+  async refuseTaken(
+    entity: CuratedEntity | 'LABEL',
+    name: string,
+    id: string | null,
+    hint: string,
+  ): Promise<void> {
     const { table, words } = NAMED_ENTITIES[entity];
     const holdsTopics = new Set(
       [...(await this.#rows('topic')).values()].filter(isVisible).map((topic) => topic['cluster']),
@@ -241,7 +252,7 @@ class Names {
               message: {
                 table: 'message_fact',
                 equal: { instance, kind: KINDS.all },
-                and: `fact_id = ${position * FACTS_OF_A_MESSAGE}`,
+                and: `position = ${position}`,
               },
             },
             bindings: {},
@@ -255,6 +266,14 @@ class Names {
     const made = topics.filter((row) => row['is_own'] === true && row['id'] !== other && isVisible(row));
     if (made.length < MOST_OWN_TOPICS) return;
     const message = `The instance has ${MOST_OWN_TOPICS} topics that people made, and takes no more. Undo one first.`;
+    throw new AppError('CONFLICT', message);
+  }
+
+  async refuseMoreLabels(): Promise<void> {
+    if (this.#instance === null) return;
+    const made = await cachedNames(this.#snapshot, 'label', this.#instance);
+    if (made.size < MOST_LABELS) return;
+    const message = `People made ${MOST_LABELS} labels in the instance, which takes no more. Change one of them.`;
     throw new AppError('CONFLICT', message);
   }
 

@@ -53,11 +53,11 @@ const LISTED = 10;
 const [MICROS, OF_EACH] = [10, 3];
 
 /**
- * Topics and clusters occur in all messages about them, end users in all of their messages; other entities in single
- * messages of a session.
+ * Topics, clusters and labels occur in all messages about them, end users in all of their messages; other entities in
+ * single messages of a session.
  */
 function isAboutMessages(kind: number): boolean {
-  return kind === KINDS.topic || kind === KINDS.cluster || kind === KINDS.all;
+  return kind === KINDS.topic || kind === KINDS.cluster || kind === KINDS.label || kind === KINDS.all;
 }
 
 export async function readBreakdown(snapshot: Snapshot, entity: Entity): Promise<Breakdown> {

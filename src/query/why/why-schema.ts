@@ -17,6 +17,7 @@ export const WHY_PATHS = {
   'topic-clusters': 'TOPIC_CLUSTER',
   gaps: 'GAP',
   'repeated-requests': 'REPEATED_REQUEST',
+  labels: 'LABEL',
   'end-users': 'END_USER',
 } as const satisfies Readonly<Record<string, GroupBy>>;
 export type WhyPath = keyof typeof WHY_PATHS;
@@ -71,6 +72,7 @@ export const whyResponseSchema = z.strictObject({
   cluster: dimensionShape.cluster,
   gap: dimensionShape.gap,
   repeatedRequest: dimensionShape.repeatedRequest,
+  label: dimensionShape.label,
   endUser: dimensionShape.endUser,
   heir: z
     .strictObject(named)

@@ -186,6 +186,8 @@ export class Assigner {
       signals: changed.flatMap(({ signals }) => signals),
       repeatedRequests: changed.flatMap(({ repeatedRequests }) => repeatedRequests),
       gaps: changed.flatMap(({ gaps }) => gaps),
+      labels: changed.flatMap(({ labels }) => labels),
+      labelMicros: changed.flatMap(({ labelMicros }) => labelMicros),
       sessions: sessionRows,
       openingAuthors,
       curations: changed.flatMap(({ curations }) => curations),

@@ -8,6 +8,7 @@ import { MOST_CHECKS, MOST_READER_CHECKS } from '../../domain/checks.ts';
 import {
   MOST_CORRECTIONS,
   MOST_CURATIONS,
+  MOST_LABELS,
   MOST_OWN_TOPICS,
   type CuratedEntity,
   type CurationAction,
@@ -96,6 +97,8 @@ function outcomeOf(
     }
     case 'CREATE':
       return created(instance, placed, action);
+    case 'LABEL':
+      return labelled(instance, placed, action);
     case 'ASSIGN':
     case 'EXCLUDE':
       return corrected(instance, placed, action);
@@ -147,6 +150,17 @@ function created(
   return { target: instance.topics.createTopic(made), other, name };
 }
 
+function labelled(
+  { topics }: InstanceState,
+  { examples }: PlacedCuration,
+  action: Action<'LABEL'>,
+): Outcome | CurationRefusal {
+  if (examples === undefined) throw new Error('a label is to be made of examples without vectors');
+  if (topics.labelOf(action.id) === null && topics.labels >= MOST_LABELS) return 'TOO_MANY';
+  const { label, version } = topics.saveLabel(action, examples);
+  return { target: label, other: version, name: action.name };
+}
+
 function corrected(
   instance: InstanceState,
   { examples, acceptedAt }: PlacedCuration,
@@ -177,6 +191,7 @@ function undone(
   curations.undo(decision, curation.id);
   const { kind } = decision.curation.action;
   if (kind === 'CREATE') topics.retire(decision.target);
+  if (kind === 'LABEL') topics.retireLabel(decision.other);
   if ((kind === 'ASSIGN' || kind === 'EXCLUDE') && decision.other >= 0)
     topics.retireCorrection(decision.other);
   return { target: decision.target, other: -1, name: '' };

@@ -4,7 +4,7 @@
  *
  * Test: test/reader/threads/curations.test.ts.
  */
-import type { Curation, CuratedEntity, CurationRefusal } from '../../domain/curations.ts';
+import type { Curation, CuratedEntity, CurationAction, CurationRefusal } from '../../domain/curations.ts';
 import type { CurationRow, StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf } from '../../domain/byte-codec.ts';
 import { slotOf } from '../../domain/kinds.ts';
@@ -28,8 +28,8 @@ export interface Decision {
   /** Number of the entity or session that the action changes; −1 if the decision was refused, or is a check. */
   readonly target: number;
   /**
-   * Number of the topic that the target merges into or takes over, of the cluster that it moves to, or of the
-   * correction; −1 if there is none.
+   * Number of the topic that the target merges into or takes over, of the cluster that it moves to, of the correction,
+   * or of the label's version; −1 if there is none.
    */
   readonly other: number;
   /** The name that the decision gives or pins; '' if it names nothing. */
@@ -49,6 +49,12 @@ export interface CorrectedPlace {
   readonly kind: number;
   readonly slot: number;
 }
+
+/** What the id of an action is of, which says it nowhere else; of others it is a topic. */
+const ENTITY_OF: Readonly<Partial<Record<CurationAction['kind'], CurationRow['entity']>>> = {
+  UNDO: 'CURATION',
+  LABEL: 'LABEL',
+};
 
 /** The decisions of one instance. */
 export class InstanceCurations {
@@ -147,7 +153,7 @@ export class InstanceCurations {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
       if ('position' in action || 'outcome' in action) continue;
-      if (action.kind === 'UNDO' || action.kind === 'CHECK') continue;
+      if (action.kind === 'UNDO' || action.kind === 'CHECK' || action.kind === 'LABEL') continue;
       if (action.kind === 'ROUTE') {
         routesToOther = action.unclaimed === 'OTHER';
         continue;
@@ -308,8 +314,7 @@ export class InstanceCurations {
   #rowOf(number: number): CurationRow {
     const { curation, position, createdAt, name, refused, undoneBy } = this.#decisions[number]!;
     const { kind, id, ...given } = curation.action;
-    const entity =
-      'entity' in given ? given.entity : 'of' in given ? given.of : kind === 'UNDO' ? 'CURATION' : 'TOPIC';
+    const entity = 'entity' in given ? given.entity : 'of' in given ? given.of : (ENTITY_OF[kind] ?? 'TOPIC');
     const { entity: _, of: __, text: ___, ...members } = { entity, of: entity, text: '', ...given };
     return {
       instance: this.#instance,

@@ -204,9 +204,11 @@ export class InstanceState {
 
   /** The rows that changed since the last call. */
   drain(): InstanceRows {
-    const { micros, topics, clusters } = this.topics.drain();
+    const { micros, topics, clusters, labels, labelMicros } = this.topics.drain();
     return {
       micros,
+      labels,
+      labelMicros,
       topics: publishedRows('topic', this.#names('topic'), topics, () => this.topics.rows().topics),
       clusters: publishedRows('cluster', this.#names('cluster'), clusters, () => this.topics.rows().clusters),
       signals: this.#drainSignals(),

@@ -363,6 +363,8 @@ function together(assignments: readonly Assignment[]): Assignment {
     signals: all('signals'),
     repeatedRequests: all('repeatedRequests'),
     gaps: all('gaps'),
+    labels: all('labels'),
+    labelMicros: all('labelMicros'),
     sessions: all('sessions'),
     openingAuthors: all('openingAuthors'),
     curations: all('curations'),

@@ -6,7 +6,7 @@
 import { collectGarbage } from './idle-collection.ts';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Assigner } from './assigner.ts';
-import type { Interlude } from '../../domain/curations.ts';
+import { quotesOf, type Interlude } from '../../domain/curations.ts';
 import type { StepListener } from '../embedding/step-listener.ts';
 import type { Enricher } from '../acts/enricher.ts';
 import { SetupError } from '../../errors.ts';
@@ -120,8 +120,8 @@ class AnalysisServer {
   async #withExamples(interlude: Interlude): Promise<Interlude> {
     if (!('curation' in interlude)) return interlude;
     const { action } = interlude.curation;
-    if (action.kind === 'CREATE')
-      return { ...interlude, examples: await this.#analyst.embed(action.examples) };
+    if (action.kind === 'CREATE' || action.kind === 'LABEL')
+      return { ...interlude, examples: await this.#analyst.embed(quotesOf(action)) };
     if ('text' in action) return { ...interlude, examples: await this.#analyst.embedRequest(action.text) };
     return interlude;
   }

@@ -176,6 +176,11 @@ export class MicroClusters {
     return this.#mergedInto.get(number);
   }
 
+  /** The micro-clusters that merged into a live one, directly or not. */
+  absorbedBy(number: number): readonly number[] {
+    return this.#absorbed.get(number) ?? [];
+  }
+
   /** The live micro-cluster that now holds the requests of this one. */
   resolve(number: number): MicroCluster {
     let live = number;
@@ -357,7 +362,7 @@ export class MicroClusters {
   /** Records the shown topic before it changes, for all that merged into this micro-cluster too. */
   #note(micro: MicroCluster): void {
     const visibleTopic = this.#visibleTopic(micro);
-    for (const changed of [micro.number, ...(this.#absorbed.get(micro.number) ?? [])])
+    for (const changed of [micro.number, ...this.absorbedBy(micro.number)])
       this.changes.note(changed, visibleTopic);
   }
 }

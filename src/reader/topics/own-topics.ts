@@ -11,11 +11,35 @@ import { keyBonus, keysOf, type RequestKeys } from './request-keys.ts';
 import type { InstanceThresholds } from './instance-thresholds.ts';
 
 /** An example to compare requests with. */
-interface Example {
+export interface Example {
   readonly text: string;
   /** Vector of unit length. */
   readonly vector: Float32Array;
   readonly keys: RequestKeys;
+}
+
+export function exampleOf(text: string, vector: Float32Array): Example {
+  return { text, vector, keys: keysOf(text) };
+}
+
+/**
+ * How near requests of one kind are to examples: mean similarity to the nearest of them, of about the square root of
+ * their number. `vector`: mean of `weight` requests, of unit length; `keys`: of all of them; `scale`: similarity scale.
+ * −Infinity without examples.
+ */
+export function nearnessOf(
+  vector: Float32Array,
+  keys: RequestKeys,
+  examples: readonly Example[],
+  scale: number,
+  weight: number,
+): number {
+  if (examples.length === 0) return -Infinity;
+  const similarities = Float64Array.from(
+    examples,
+    (one) => dotOf(vector, one.vector) + (scale * keyBonus(keys, one.keys)) / weight,
+  );
+  return meanOfHighest(similarities, Math.ceil(Math.sqrt(examples.length)));
 }
 
 /** Estimated memory of an example besides its vector, bytes. */
@@ -30,7 +54,7 @@ export class OwnTopics {
 
   /** Adds a topic. Numbers must ascend from call to call. Examples of which the model knows no word claim nothing. */
   add(topic: number, texts: readonly string[], vectors: readonly Float32Array[]): void {
-    const examples = texts.map((text, index) => ({ text, vector: vectors[index]!, keys: keysOf(text) }));
+    const examples = texts.map((text, index) => exampleOf(text, vectors[index]!));
     this.#examples.set(
       topic,
       examples.filter(({ vector }) => vector.some((component) => component !== 0)),
@@ -84,11 +108,7 @@ export class OwnTopics {
       if (this.#retired.has(number) || examples.length === 0) continue;
       const stands = standsFor(number);
       if (stands < 0) continue;
-      const similarities = Float64Array.from(
-        examples,
-        (one) => dotOf(vector, one.vector) + (scale * keyBonus(keys, one.keys)) / weight,
-      );
-      const similarity = meanOfHighest(similarities, Math.ceil(Math.sqrt(examples.length)));
+      const similarity = nearnessOf(vector, keys, examples, scale, weight);
       if (similarity > nearest) {
         if (stands !== heir) second = nearest;
         [claim, heir, nearest] = [number, stands, similarity];
@@ -113,10 +133,7 @@ export class OwnTopics {
   /** Restores a topic from the output of `write`. */
   read(topic: number, read: ByteReader, dimensions: number): void {
     if (read.byte() === 1) this.#retired.add(topic);
-    const examples = read.list(() => {
-      const text = read.text();
-      return { text, vector: read.floats(dimensions), keys: keysOf(text) };
-    });
+    const examples = read.list(() => exampleOf(read.text(), read.floats(dimensions)));
     this.#examples.set(topic, examples);
   }
 

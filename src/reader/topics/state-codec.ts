@@ -30,7 +30,7 @@ const VERSION = 8;
 
 /**
  * Returns the rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`,
- * `cluster`, `own-topic`, `correction`, `wide-claim`.
+ * `cluster`, `own-topic`, `correction`, `wide-claim`, `label`, `label-micro`.
  */
 export function takeState(state: TopicState): StateRow[] {
   const { instance, micros, topics, clusters } = state;
@@ -54,7 +54,8 @@ export function takeState(state: TopicState): StateRow[] {
   for (const number of state.ownChanges.takeUnsaved()) put('own-topic', number, state.own.write(number));
   for (const number of state.correctionChanges.takeUnsaved())
     put('correction', number, state.corrections.write(number));
-  return [...rows, ...state.wideClaims.takeState(instance)];
+  const { wideClaims, labels, dimensions } = state;
+  return [...rows, ...wideClaims.takeState(instance), ...labels.takeState(instance, dimensions)];
 }
 
 /**
@@ -77,6 +78,7 @@ export function restoreState(state: TopicState, rows: readonly StateRow[]): void
     readersOf(rows, 'merged').map(({ key, read }) => [key, read.count()]),
   );
   state.wideClaims.restore(state, rows);
+  state.labels.restore(state, rows);
 }
 
 interface Counters {

@@ -17,6 +17,7 @@ import {
 } from './curated-topics.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import { Corrections } from './corrections.ts';
+import { Labels } from './labels.ts';
 import { sumOf, weightOf, type MicroCluster } from './micro-cluster.ts';
 import { MicroClusters, type Shown } from './micro-clusters.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
@@ -103,6 +104,7 @@ export class TopicState {
   readonly own = new OwnTopics();
   readonly corrections = new Corrections();
   readonly wideClaims = new WideClaims();
+  readonly labels = new Labels();
   readonly topicChanges = new ChangeTracker<string>();
   readonly clusterChanges = new ChangeTracker<string>();
   /** Own topics that have to be stored. */
@@ -178,8 +180,9 @@ export class TopicState {
     for (const micro of [...corrected, ...this.#corrected()]) this.touch(micro);
   }
 
-  /** Notes that a micro-cluster changed, where its claim may change too. */
+  /** Notes that a micro-cluster changed, where its claim or its labels may change too. */
   touch({ number }: Pick<MicroCluster, 'number'>): void {
+    this.labels.touch(number);
     if (this.#curation.routesToOther) this.wideClaims.touch(number);
   }
 

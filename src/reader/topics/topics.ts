@@ -5,9 +5,11 @@
  *
  * Test: test/reader/topics/topics.test.ts.
  */
-import type { ClusterRow, MicroTopic, StateRow, TopicRow } from '../../domain/facts.ts';
+import type { ClusterRow, LabelMicro, LabelRow, MicroTopic, StateRow, TopicRow } from '../../domain/facts.ts';
 import { assignRequest, correctMicros, nearestTopicalMicro } from './assignment.ts';
 import type { Correction } from './corrections.ts';
+
+import type { LabelVersion } from './labels.ts';
 import type { DocumentFrequencies } from './naming/scores.ts';
 import { correctionIn, isGone, NOTHING_CURATED, type TopicCuration } from './curated-topics.ts';
 import { createOther, createOwnTopic, type NewTopic } from './own-topic-creation.ts';
@@ -90,10 +92,18 @@ export class Topics {
   }
 
   /** The rows that changed since the last call, ascending by number. */
-  drain(): { micros: MicroTopic[]; topics: TopicRow[]; clusters: ClusterRow[] } {
+  drain(): {
+    micros: MicroTopic[];
+    topics: TopicRow[];
+    clusters: ClusterRow[];
+    labels: readonly LabelRow[];
+    labelMicros: readonly LabelMicro[];
+  } {
     this.#state.wideClaims.refresh(this.#state);
-    const { instance, micros, topics, clusters, ...changes } = this.#state;
+    this.#state.labels.refresh(this.#state);
+    const { instance, micros, topics, clusters, labels, ...changes } = this.#state;
     return {
+      ...labels.drain(instance),
       micros: micros.changes.drain().flatMap(([micro, before]) => {
         const topic = this.#state.visibleTopic(micros.resolve(micro));
         return topic === before ? [] : [{ instance, micro, topic: topic < 0 ? null : topic }];
@@ -145,6 +155,31 @@ export class Topics {
   retire(topic: number): void {
     this.#state.own.retire(topic);
     this.#state.ownChanges.markUnsaved(topic);
+  }
+
+  /** Number of labels ever made. */
+  get labels(): number {
+    return this.#state.labels.size;
+  }
+
+  /** The number of the label with this id; null if there is none, or its making was undone. */
+  labelOf(id: string): number | null {
+    const { labels } = this.#state;
+    const number = labels.numberOf(id);
+    return number === null || labels.isGone(number) ? null : number;
+  }
+
+  /** Makes or changes a label; see `Labels.save`. */
+  saveLabel(
+    label: LabelVersion,
+    vectors: readonly Float32Array[],
+  ): { readonly label: number; readonly version: number } {
+    return this.#state.labels.save(label, vectors);
+  }
+
+  /** Takes a version of a label back. */
+  retireLabel(version: number): void {
+    this.#state.labels.retire(version);
   }
 
   /** Makes the topic Other, unless it was made before, and returns its number. */
@@ -223,13 +258,14 @@ export class Topics {
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    const { micros, centroids, own, corrections, wideClaims, topics, clusters } = this.#state;
+    const { micros, centroids, own, corrections, wideClaims, labels, topics, clusters } = this.#state;
     return (
       micros.bytes +
       centroids.bytes +
       own.bytes +
       corrections.bytes +
       wideClaims.bytes +
+      labels.bytes +
       (topics.length + clusters.length) * TOPIC_BYTES
     );
   }

@@ -234,6 +234,30 @@ export const STAGES = {
         Number(row.isNamed ?? false),
       ]),
   },
+  batch_label: {
+    columns: {
+      instance: 'integer',
+      label: 'integer',
+      id: 'text',
+      name: 'text',
+      description: 'text',
+      is_gone: 'integer',
+    },
+    rows: ({ assignment }) =>
+      assignment.labels.map((row) => [
+        row.instance,
+        row.label,
+        row.id,
+        row.name,
+        row.description,
+        Number(row.isGone),
+      ]),
+  },
+  batch_label_micro: {
+    columns: { instance: 'integer', label: 'integer', micro: 'integer', holds: 'integer' },
+    rows: ({ assignment }) =>
+      assignment.labelMicros.map((row) => [row.instance, row.label, row.micro, Number(row.holds)]),
+  },
   batch_curation: {
     columns: {
       instance: 'integer',

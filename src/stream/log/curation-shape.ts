@@ -28,11 +28,11 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
   CREATE: ({ name, description, examples, fromBeginning, from }) =>
     isText(name) &&
     isText(description) &&
-    Array.isArray(examples) &&
-    examples.length <= MOST_EXAMPLES &&
-    examples.every((text) => isText(text)) &&
+    isQuotes(examples) &&
     typeof fromBeginning === 'boolean' &&
     (from === undefined || isText(from)),
+  LABEL: ({ name, description, examples, counterexamples }) =>
+    isText(name) && isText(description) && isQuotes(examples) && isQuotes(counterexamples),
   ASSIGN: (action) =>
     action['of'] === 'OUTCOME' ? isOneOf(SESSION_OUTCOMES, action['outcome']) : isCorrection(action),
   EXCLUDE: isCorrection,
@@ -56,6 +56,10 @@ function isCorrection({ of, text, position }: Members): boolean {
   return of === 'TOPIC'
     ? isText(text, LONGEST_CORRECTED)
     : isOneOf(CORRECTED_ENTITIES, of) && Number.isSafeInteger(position) && (position as number) >= 0;
+}
+
+function isQuotes(value: unknown): boolean {
+  return Array.isArray(value) && value.length <= MOST_EXAMPLES && value.every((text) => isText(text));
 }
 
 function isMembers(value: unknown): value is Members {

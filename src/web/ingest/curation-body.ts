@@ -1,11 +1,12 @@
 /**
- * Parses the bodies of POST /v1/curations/ and POST /v1/topics/.
+ * Parses the bodies of POST /v1/curations/, POST /v1/topics/ and POST /v1/labels/.
  *
  * Test: test/web/ingest/curation-body.test.ts.
  */
 import { z } from 'zod';
 import type { AskedCuration } from '../../domain/asked-curations.ts';
 import {
+  LEAST_LABEL_EXAMPLES,
   LONGEST_CORRECTED,
   LONGEST_DESCRIPTION,
   LONGEST_EXAMPLE,
@@ -337,6 +338,44 @@ function targetOf(body: Readonly<Partial<Record<NamedBy, string | undefined>>>):
 } {
   const given = NAMES.find((by) => body[by] !== undefined) ?? 'topicId';
   return { entity: NAMED_BY[given], id: (body[given] ?? '').toLowerCase() };
+}
+
+export const labelSchema = z.strictObject(
+  {
+    instanceId: id('The instance that the label is for.'),
+    labelId: id('The label that it changes. Left out: it makes one.').optional(),
+    name: name('What it is called. White space is collapsed.'),
+    description: line(LONGEST_DESCRIPTION)
+      .optional()
+      .meta({ maxLength: LONGEST_DESCRIPTION, description: 'What it marks, for people.' }),
+    examples: z
+      .array(quote(LONGEST_EXAMPLE), 'must be an array of strings')
+      .min(LEAST_LABEL_EXAMPLES, `must hold at least ${LEAST_LABEL_EXAMPLES} examples`)
+      .max(MOST_EXAMPLES, `must hold at most ${MOST_EXAMPLES} examples`)
+      .describe('Requests as users write them. Requests near them have the label.'),
+    counterexamples: z
+      .array(quote(LONGEST_EXAMPLE), 'must be an array of strings')
+      .max(MOST_EXAMPLES, `must hold at most ${MOST_EXAMPLES} examples`)
+      .optional()
+      .describe('Requests that do not have it: what is nearer to them than to the examples has it neither.'),
+  },
+  'must be a JSON object',
+);
+
+/** Throws AppError VALIDATION_ERROR. */
+export function parseLabel(json: unknown): CurationRequest {
+  const body = checked(labelSchema, json);
+  return {
+    instanceId: body.instanceId.toLowerCase(),
+    asked: {
+      kind: 'LABEL',
+      id: body.labelId?.toLowerCase() ?? null,
+      name: tidy(body.name),
+      description: tidy(body.description ?? ''),
+      examples: body.examples.map(asSent),
+      counterexamples: (body.counterexamples ?? []).map(asSent),
+    },
+  };
 }
 
 /** Throws AppError VALIDATION_ERROR. */

@@ -35,8 +35,8 @@ export interface CurateRequest extends CurationRequest {
 
 export interface Curated {
   readonly curationId: string;
-  /** The topic or cluster that it creates. */
-  readonly made: { readonly what: 'topic' | 'cluster'; readonly id: string } | null;
+  /** The topic, cluster or label that it creates. */
+  readonly made: { readonly what: 'topic' | 'cluster' | 'label'; readonly id: string } | null;
   /** Stream sequence of its record: `X-Stream-Position`. */
   readonly position: number;
 }
@@ -87,6 +87,6 @@ export function createCurator({ publisher, idempotency, turns, clock }: CuratorP
 interface Ids {
   readonly request: string;
   readonly curation: string;
-  /** Id of the topic or cluster that it creates, if any. */
+  /** Id of the topic, cluster or label that it creates, if any. */
   readonly made: string;
 }

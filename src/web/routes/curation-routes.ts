@@ -5,9 +5,9 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { CHECK, CREATE_TOPIC, CURATE } from '../../contract/steering.ts';
+import { CHECK, CREATE_TOPIC, CURATE, SAVE_LABEL } from '../../contract/steering.ts';
 import { parseCheck } from '../ingest/check-body.ts';
-import { parseCuration, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
+import { parseCuration, parseLabel, parseNewTopic, type CurationRequest } from '../ingest/curation-body.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from '../answer-time.ts';
 import { recordDone } from './audit-route.ts';
@@ -53,6 +53,12 @@ export function registerCurationRoutes(
     serve(inner, CREATE_TOPIC, async ({ request, reply }) => {
       const { curationId, made } = await curate(curating, request, reply, parseNewTopic, 'CREATE_TOPIC');
       return { topicId: made?.id, curationId };
+    });
+
+    serve(inner, SAVE_LABEL, async ({ request, reply }) => {
+      const { labelId } = (request.body ?? {}) as { readonly labelId?: string };
+      const { curationId, made } = await curate(curating, request, reply, parseLabel, 'CURATE');
+      return { labelId: made?.id ?? labelId?.toLowerCase(), curationId };
     });
   });
 }

@@ -43,6 +43,7 @@ const NOTHING =
 const FILTERS = {
   topic: ['topics', 'topicIds'],
   gap: ['gaps', 'gapIds'],
+  label: ['labels', 'labelIds'],
   signal: ['signals', 'signalIds'],
   repeat: ['repeats', 'repeatedRequestIds'],
   user: ['users', 'endUserIds'],
@@ -84,6 +85,7 @@ export const conversations = tool({
   input: z.strictObject({
     topic: text('Id, or words of the name.').optional(),
     gap: text('Likewise.').optional(),
+    label: text('Likewise.').optional(),
     signal: text('Likewise.').optional(),
     repeat: text('A repeated request, likewise.').optional(),
     user: text('Id, or the whole name.').optional(),

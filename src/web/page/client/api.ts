@@ -205,6 +205,15 @@ export interface NewTopic {
   readonly fromTopicId?: string;
 }
 
+/** The body of POST /v1/labels, without the instance. */
+export interface SavedLabel {
+  readonly labelId?: string;
+  readonly name: string;
+  readonly description?: string;
+  readonly examples: readonly string[];
+  readonly counterexamples: readonly string[];
+}
+
 /** The body of POST /v1/checks, without the instance. */
 export interface NewCheck {
   readonly of: Checked;
@@ -233,7 +242,7 @@ export interface Written {
   readonly position: string;
 }
 
-async function write(path: 'checks' | 'curations' | 'topics', body: object): Promise<Written> {
+async function write(path: 'checks' | 'curations' | 'labels' | 'topics', body: object): Promise<Written> {
   const response = await send('POST', path, { body });
   const answer = await answerOf<Omit<Written, 'position'>>(response);
   return { ...answer, position: response.headers.get('x-stream-position') ?? '0' };
@@ -256,6 +265,7 @@ const WHY_PATHS: Readonly<Record<Exclude<EntityKind, 'signal'>, string>> = {
   cluster: 'topic-clusters',
   gap: 'gaps',
   repeat: 'repeated-requests',
+  label: 'labels',
   user: 'end-users',
 };
 
@@ -281,6 +291,7 @@ export const api = {
   checks: (parameters: Parameters, signal?: AbortSignal) => ask<ChecksResponse>('checks', parameters, signal),
   check: (instanceId: string, check: NewCheck) => write('checks', { instanceId, ...check }),
   makeTopic: (instanceId: string, topic: NewTopic) => write('topics', { instanceId, ...topic }),
+  saveLabel: (instanceId: string, label: SavedLabel) => write('labels', { instanceId, ...label }),
   /** Waits a few seconds at most for answers to contain a stream position; returns true if they do. */
   settle: async (instanceId: string, position: string): Promise<boolean> => {
     const parameters = { instanceId, groupBy: 'CSAT_DSAT', fields: 'messages', limit: 1 };

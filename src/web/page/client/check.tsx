@@ -19,6 +19,7 @@ const OF: Readonly<Partial<Record<EntityKind, Checked>>> = {
   signal: 'SIGNAL',
   gap: 'GAP',
   repeat: 'REPEATED_REQUEST',
+  label: 'LABEL',
 };
 
 /** Conversations of one request. */

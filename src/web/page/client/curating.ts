@@ -5,7 +5,7 @@
  */
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
-import { api, type Curation, type NewTopic, type Written } from './api.ts';
+import { api, type Curation, type NewTopic, type SavedLabel, type Written } from './api.ts';
 
 /** The last curation, in words. */
 export interface Decision {
@@ -22,6 +22,7 @@ export interface Curating {
   /** Sends a curation and waits until the numbers include it. Throws ApiError, also when the worker refuses it. */
   readonly decide: (curation: Curation, words: string) => Promise<void>;
   readonly makeTopic: (topic: NewTopic) => Promise<void>;
+  readonly saveLabel: (label: SavedLabel) => Promise<void>;
   /** Changes after each curation, so that views reload. */
   readonly edits: number;
 }
@@ -67,6 +68,12 @@ export function useDecisions(instance: string, scopes: readonly string[] | null)
     edits,
     decide: async (curation, words) =>
       finish(await api.curate(instance, curation), words, curation.action === 'UNDO'),
+    saveLabel: async (label) =>
+      finish(
+        await api.saveLabel(instance, label),
+        `Requests like these have the label “${label.name}” now.`,
+        false,
+      ),
     makeTopic: async (topic) =>
       finish(
         await api.makeTopic(instance, topic),

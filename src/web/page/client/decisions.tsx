@@ -9,6 +9,7 @@ import { useCurating } from './curating.ts';
 import { MakeTopic, Undo } from './curate.tsx';
 import { formatInstant, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
+import { SaveLabel } from './labels.tsx';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
 import { UnclaimedChoice } from './unclaimed.tsx';
@@ -22,6 +23,7 @@ const VIEWS: Readonly<Record<string, EntityKind>> = {
   SIGNAL: 'signal',
   GAP: 'gap',
   REPEATED_REQUEST: 'repeat',
+  LABEL: 'label',
 };
 
 export function DecisionsPage({ version }: { readonly version: string }) {
@@ -49,6 +51,7 @@ export function DecisionsPage({ version }: { readonly version: string }) {
         </p>
         <div class="curate">
           <MakeTopic words="New topic …" />
+          <SaveLabel words="New label …" />
           <UnclaimedChoice version={version} />
         </div>
         {reason === '' ? null : <p class="faint">{reason}</p>}
@@ -217,6 +220,8 @@ function What({
       );
     case 'CREATE':
       return <>Made the topic {given}</>;
+    case 'LABEL':
+      return <>Saved the label {given}</>;
     case 'ROUTE':
       return details.unclaimed === 'OTHER' ? (
         <>Counted requests that no topic of yours claims as {linked('Other')}</>

@@ -23,6 +23,7 @@ import {
   formatShare,
 } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
+import { LabelName } from './labels.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
@@ -37,6 +38,7 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
   gap: 'Gap',
   repeat: 'Asked again',
   signal: 'Signal',
+  label: 'Label',
   user: 'User',
 };
 
@@ -49,6 +51,7 @@ const FIELDS: Readonly<Record<EntityKind, string>> = {
   gap: COUNTS,
   repeat: COUNTS,
   signal: COUNTS,
+  label: `${COUNTS},sat,dsat,netSat`,
   user: `sessions,messages,sat,dsat,netSat,repeatedRequests,${FROM_FACTS}`,
 };
 
@@ -69,7 +72,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     askFound(kind, state.id, period, isShared, signal),
   );
   const attributes = useAttributes(version);
-  const decisions = useDecisionsAbout(state.id, isCurated(kind) && !isShared, version);
+  const decisions = useDecisionsAbout(state.id, (isCurated(kind) || kind === 'label') && !isShared, version);
   useTitle(state.session !== '' ? null : value === null ? '' : value.name);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
   const { name, description, compared, why } = value;
@@ -156,11 +159,11 @@ async function askFound(
         )
       : null,
   ]);
-  const { topic, cluster, gap, repeatedRequest, endUser } = why;
-  const entity = topic ?? cluster ?? gap ?? repeatedRequest;
+  const { topic, cluster, gap, repeatedRequest, label, endUser } = why;
+  const entity = topic ?? cluster ?? gap ?? repeatedRequest ?? label;
   return {
     name: entity?.name ?? endUser?.externalId ?? '',
-    description: gap?.description ?? repeatedRequest?.description,
+    description: gap?.description ?? repeatedRequest?.description ?? label?.description,
     compared,
     why,
     days: days?.pagination.total ?? null,
@@ -193,6 +196,8 @@ function Heading({
       </p>
       {isCurated(kind) && !isShared ? (
         <CuratedName kind={kind} id={id} name={name} decisions={decisions} />
+      ) : kind === 'label' && !isShared ? (
+        <LabelName name={name} decisions={decisions} />
       ) : (
         <h1>{name}</h1>
       )}
@@ -219,7 +224,7 @@ function was(before: Compared['before'], metric: CountedMetric) {
 
 function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compared: Compared }) {
   const { now, before, all, allBefore } = compared;
-  const isAbout = kind === 'topic' || kind === 'cluster';
+  const isAbout = kind === 'topic' || kind === 'cluster' || kind === 'label';
   return (
     <div class="figures">
       <Figure label="Conversations" now={now.sessions ?? 0} before={was(before, 'sessions')} />

@@ -25,6 +25,7 @@ export const FILTER_WORDS: Readonly<Record<FilterName, FilterWords>> = {
   gap: { label: 'Gap', phrase: 'the gap', parameter: 'gapIds' },
   repeat: { label: 'Asked again', phrase: 'the repeated request', parameter: 'repeatedRequestIds' },
   signal: { label: 'Signal', phrase: 'the signal', parameter: 'signalIds' },
+  label: { label: 'Label', phrase: 'the label', parameter: 'labelIds' },
   user: { label: 'User', phrase: 'the user', parameter: 'endUserIds' },
   language: { label: 'Language', phrase: 'the language', parameter: 'language' },
   outcome: { label: 'Outcome', phrase: 'the outcome', parameter: 'outcome' },
@@ -40,6 +41,7 @@ export const FILTER_GROUPINGS: Readonly<Record<EntityKind, string>> = {
   gap: 'GAP',
   repeat: 'REPEATED_REQUEST',
   signal: 'CSAT_DSAT',
+  label: 'LABEL',
   user: 'END_USER',
 };
 
@@ -88,8 +90,8 @@ export interface Named {
 
 /** Returns the entity of a row. */
 export function namedOf({ dimensions }: Row): Named {
-  const { topic, cluster, gap, repeatedRequest, csatDsatSignal, endUser } = dimensions;
-  const entity = topic ?? cluster ?? gap ?? repeatedRequest ?? csatDsatSignal;
+  const { topic, cluster, gap, repeatedRequest, csatDsatSignal, label, endUser } = dimensions;
+  const entity = topic ?? cluster ?? gap ?? repeatedRequest ?? csatDsatSignal ?? label;
   return entity ?? { id: endUser?.id ?? '', name: endUser?.externalId ?? '' };
 }
 

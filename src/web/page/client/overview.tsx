@@ -23,6 +23,7 @@ interface Lists extends FoundTopics {
   readonly gaps: QueryResponse;
   readonly repeats: QueryResponse;
   readonly signals: QueryResponse;
+  readonly labels: QueryResponse;
 }
 
 /** Limit of topics with a trend; their buckets fit in one answer. */
@@ -40,14 +41,15 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
     const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
     return { topics, topicTrends: trends?.elements ?? [] };
   };
-  const [topics, clusters, gaps, repeats, signals] = await Promise.all([
+  const [topics, clusters, gaps, repeats, signals, labels] = await Promise.all([
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
     query('GAP', 'sessions,users,messages', { ...largest, limit: 1000 }),
     query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 1000 }),
     query('CSAT_DSAT', 'sessions,users,messages', largest),
+    query('LABEL', 'sessions,users,messages', { ...largest, limit: 200 }),
   ]);
-  return { ...topics, clusters, gaps, repeats, signals };
+  return { ...topics, clusters, gaps, repeats, signals, labels };
 }
 
 /** Parts below the figures: topics, changes, gaps, repeats, signals, and the short lists. */
@@ -95,6 +97,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
             {rendered < 5 ? null : <Signals rows={lists.value.signals.elements} agreement={now.agreement} />}
             {rendered < PARTS ? null : (
               <>
+                <Labels rows={lists.value.labels.elements} />
                 <Outcomes outcomes={now.outcomes} />
                 <KnownLanguages languages={now.languages} />
               </>
@@ -270,7 +273,12 @@ function Signals({
   );
 }
 
-/** A list of gaps, repeated requests or signals. */
+/** Nothing where nobody has made a label: a message is the best place to make one from. */
+function Labels({ rows }: { readonly rows: readonly Row[] }) {
+  return rows.length === 0 ? null : <Found title="Labels" view="label" rows={rows} empty="" />;
+}
+
+/** A list of gaps, repeated requests, signals or labels. */
 function Found({
   title,
   view,
@@ -280,7 +288,7 @@ function Found({
   children,
 }: {
   readonly title: string;
-  readonly view: 'gap' | 'repeat' | 'signal';
+  readonly view: 'gap' | 'repeat' | 'signal' | 'label';
   readonly rows: readonly Row[];
   /** Explains the notes. */
   readonly lead?: string;
@@ -288,8 +296,8 @@ function Found({
   /** What follows the list. */
   readonly children?: ComponentChildren;
 }) {
-  const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal }, fields }) => {
-    const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? {};
+  const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal, label }, fields }) => {
+    const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? label ?? {};
     return { id, name, description, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
   });
   const csv = () => [
@@ -327,7 +335,12 @@ function Found({
   );
 }
 
-const HEADS = { gap: ['gap', 'type'], repeat: ['request'], signal: ['signal', 'type'] } as const;
+const HEADS = {
+  gap: ['gap', 'type'],
+  repeat: ['request'],
+  signal: ['signal', 'type'],
+  label: ['label'],
+} as const;
 const NOTES = { TOOL: 'ability', KNOWLEDGE: 'knowledge', SAT: 'satisfied', DSAT: 'dissatisfied' } as const;
 
 /** A language with at least ENOUGH conversations, of which less than FEW have a topic, may be unknown to the model. */

@@ -12,6 +12,7 @@ import { CorrectOutcome, CorrectTopic, NotFound, ShowsSignal } from './correct.t
 import { MakeTopic } from './curate.tsx';
 import { Erase } from './erase.tsx';
 import { ErasingContext } from './erasing.ts';
+import { SaveLabel } from './labels.tsx';
 import { Fault, Go, Loading, Outcome } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import { goneWords, isOfUser, isTextRemoved, mayAsk, titleOf } from './transcript-words.ts';
@@ -210,7 +211,7 @@ function TranscriptMessage({
   /** Days that texts are kept; null if unknown. */
   readonly textDays: number | null;
 }) {
-  const { position, role, content, gone, createdAt, topic, signals, feedback, gap, repeatedRequest } =
+  const { position, role, content, gone, createdAt, topic, labels, signals, feedback, gap, repeatedRequest } =
     message;
   const isUser = isOfUser(message);
   const begins = topic !== null && topic.id !== topicBefore;
@@ -256,12 +257,20 @@ function TranscriptMessage({
             {topic.name}
           </Go>
         )}
+        {(isUser ? labels : []).map(({ id, name }) => (
+          <Go key={id} to={{ view: 'label', id, session: '' }} class="tag">
+            Label: {name}
+          </Go>
+        ))}
         {content !== null && isUser && (begins || mayAsk(message, topicBefore)) ? (
           <CorrectTopic text={content} topic={topic} />
         ) : null}
         {content !== null && isUser && signals.length === 0 ? <ShowsSignal position={position} /> : null}
         {content !== null && isUser && mayAsk(message, topicBefore) ? (
-          <MakeTopic examples={[content]} words="Make this a topic" isQuiet />
+          <>
+            <MakeTopic examples={[content]} words="Make this a topic" isQuiet />
+            <SaveLabel text={content} words="Save as label" isQuiet />
+          </>
         ) : null}
       </p>
     </li>

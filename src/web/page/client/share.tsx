@@ -27,6 +27,7 @@ const VIEW_WORDS: Readonly<Record<(typeof SHARED_VIEWS)[number], string>> = {
   gap: 'Gap',
   repeat: 'Asked again',
   signal: 'Signal',
+  label: 'Label',
 };
 
 function isShareable({ view, session }: PageState): boolean {

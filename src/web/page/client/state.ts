@@ -23,7 +23,7 @@ export const BUCKETS = ['auto', 'hour', 'day', 'week', 'month'] as const;
 export type BucketName = (typeof BUCKETS)[number];
 
 /** Entities with a page of their own, which also filter conversations. */
-export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'user'] as const;
+export const ENTITIES = ['topic', 'cluster', 'gap', 'repeat', 'signal', 'label', 'user'] as const;
 export type EntityKind = (typeof ENTITIES)[number];
 
 /** Pages of no single entity. */
