@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { KeyScope } from '../../src/domain/key-scopes.ts';
-import { curatedSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
+import { curatedSchema, labelAnswerSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
 import { keySchema } from '../../src/contract/instances.ts';
 import {
   curationsResponseSchema,
@@ -567,6 +567,78 @@ describe('what people decide', { concurrency: 10 }, () => {
     deepEqual(await shop.topics(), { Stays: 1 });
   });
 
+  it('makes labels of examples, changes them, and takes back one change or all', async () => {
+    const shop = await Shop.open();
+    const { instanceId } = shop;
+    const save = async (body: object) => {
+      const answer = await shop.send('/v1/labels', body);
+      equal(answer.status, 201, JSON.stringify(answer.body));
+      return labelAnswerSchema.parse(answer.body);
+    };
+    const counted = async () =>
+      (await client.rows({ instanceId, groupBy: 'LABEL', fields: 'sessions,messages,dsat' })).map(
+        ({ dimensions, fields }) => [dimensions.label?.name, fields.sessions, fields.messages],
+      );
+    deepEqual(await counted(), []);
+    const body = { name: 'Wants out', description: 'Leaves us', examples: CANCEL.slice(0, 3) };
+    const made = await save({ ...body, counterexamples: [PASSWORD[0]] });
+    const id = made.labelId;
+    deepEqual(await counted(), [['Wants out', 3, 6]]);
+    const chosen = await client.rows({
+      instanceId,
+      groupBy: 'SESSION',
+      fields: 'messages',
+      labelIds: id,
+    });
+    equal(chosen.length, 3);
+    const sessionId = chosen[0]?.dimensions.session?.id ?? '';
+    const { messages } = await client.session(sessionId, { instanceId });
+    deepEqual(
+      messages.map(({ labels }) => labels),
+      [[{ id, name: 'Wants out' }], [{ id, name: 'Wants out' }]],
+    );
+    const { label, fields, wordings } = whyResponseSchema.parse(await shop.get(`/v1/labels/${id}`));
+    deepEqual([label?.description, fields.sessions, wordings.newest.length], ['Leaves us', 3, 3]);
+
+    // Both topics have it now, under another name; then what it was.
+    const changed = await save({ ...body, labelId: id, name: 'Both', examples: [...CANCEL, ...PASSWORD] });
+    equal(changed.labelId, id);
+    deepEqual(await counted(), [['Both', 6, 9]]);
+    const verdict = await shop.send('/v1/checks', { of: 'LABEL', id, sessionId, verdict: 'YES' });
+    equal(verdict.status, 201);
+    deepEqual((await shop.checks({ of: 'LABEL', id })).found.sessions, 6);
+    await shop.curated({ action: 'UNDO', curationId: changed.curationId });
+    deepEqual(await counted(), [['Wants out', 3, 6]]);
+
+    const taken = await shop.send('/v1/labels', { ...body, name: 'WANTS OUT' });
+    match(faultOf(taken, 409, 'CONFLICT').message, /already a label/);
+    const unknown = await shop.send('/v1/labels', { ...body, labelId: randomUUID(), name: 'Else' });
+    match(faultOf(unknown, 404, 'NOT_FOUND').message, /no label/);
+    const few = await shop.send('/v1/labels', { ...body, examples: CANCEL.slice(0, 2) });
+    deepEqual(pathsOf(faultOf(few, 400, 'VALIDATION_ERROR')), ['examples']);
+
+    await shop.curated({ action: 'UNDO', curationId: made.curationId });
+    deepEqual(await counted(), []);
+    equal((await shop.send('/v1/labels', { ...body, labelId: id })).status, 404);
+    const { elements } = await shop.list();
+    deepEqual(
+      elements.map(({ action, target, status, details }) => [
+        action,
+        target.type,
+        status,
+        details.counterexamples?.length,
+      ]),
+      [
+        ['UNDO', 'CURATION', 'APPLIED', undefined],
+        ['UNDO', 'CURATION', 'APPLIED', undefined],
+        ['LABEL', 'LABEL', 'UNDONE', 0],
+        ['LABEL', 'LABEL', 'UNDONE', 1],
+      ],
+    );
+    await save(body);
+    deepEqual(await counted(), [['Wants out', 3, 6]]);
+  });
+
   it('is stored once for an Idempotency-Key, although what it asks for is done by then', async () => {
     const shop = await Shop.open();
     const merge = { action: 'MERGE', topicId: shop.cancel, intoTopicId: shop.password };
@@ -646,7 +718,7 @@ describe('what people decide', { concurrency: 10 }, () => {
       SESSION: drawn?.sessionId ?? '',
     };
     const blocks = fencedBlocks(section);
-    equal(blocks.length, 10);
+    equal(blocks.length, 12);
     for (let index = 0; index < blocks.length; index += 2) {
       const [words = []] = shellCommands(blocks[index]?.text ?? '', variables);
       const answer = await fetch(curlRequest(words));

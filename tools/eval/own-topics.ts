@@ -4,9 +4,9 @@
  * a set has no own topic: no topic claims its requests rightly.
  */
 import { basename } from 'node:path';
-import { CLAIMS, type ClaimRule } from '../../src/domain/model-thresholds.ts';
+import { CLAIMS, LABEL_SHARE, type ClaimRule } from '../../src/domain/model-thresholds.ts';
 import { InstanceThresholds } from '../../src/reader/topics/instance-thresholds.ts';
-import { OwnTopics } from '../../src/reader/topics/own-topics.ts';
+import { nearnessOf, OwnTopics } from '../../src/reader/topics/own-topics.ts';
 import { keysOf } from '../../src/reader/topics/request-keys.ts';
 import { conversationSets, withoutSmallTalk, type ConversationSet, type SetChoice } from './conversations.ts';
 import { markedTitle, meansBySeen, trainedOn } from './model-training.ts';
@@ -111,6 +111,64 @@ function measure(
   });
 }
 
+/** Positions of a label's bound that are tried. */
+const LABEL_SHARES = [0.25, LABEL_SHARE, 0.75, 1];
+
+/**
+ * Labels of five examples, each by itself: what it holds of its own requests and of all others. With counterexamples: of
+ * the requests that nobody tries, the three nearest ones of other labels.
+ */
+function measureLabels(
+  title: string,
+  labelled: readonly LabelledRequest[],
+  { settledTopic, micro, scale }: InstanceThresholds,
+): Row[] {
+  const known = labelled.map((one) => ({ ...one, text: one.request, keys: keysOf(one.request) }));
+  const groups = [...Map.groupBy(known, ({ label }) => label).values()]
+    .filter((own) => own.length >= 2 * EXAMPLES)
+    .sort((x, y) => (x[0]!.label < y[0]!.label ? -1 : 1));
+  const tried = groups.flatMap((own) => own.slice(2 * EXAMPLES, 2 * EXAMPLES + TRIED));
+  const seen = groups.flatMap((own) => own.slice(EXAMPLES, 2 * EXAMPLES));
+  const counts = LABEL_SHARES.flatMap(() => [
+    { held: 0, rightly: 0, own: 0 },
+    { held: 0, rightly: 0, own: 0 },
+  ]);
+  for (const own of groups) {
+    const { label } = own[0]!;
+    const examples = own.slice(0, EXAMPLES);
+    const near = ({ vector, keys }: (typeof known)[number], to: typeof examples): number =>
+      nearnessOf(vector, keys, to, scale, 1);
+    const counterexamples = seen
+      .filter((one) => one.label !== label)
+      .map((one) => ({ one, nearness: near(one, examples) }))
+      .sort((x, y) => y.nearness - x.nearness)
+      .slice(0, COUNTEREXAMPLES)
+      .map(({ one }) => one);
+    for (const request of tried) {
+      const nearness = near(request, examples);
+      const isCounter = near(request, counterexamples) >= nearness;
+      LABEL_SHARES.forEach((share, index) => {
+        const isNear = nearness >= settledTopic + share * (micro - settledTopic);
+        for (const [at, holds] of [isNear, isNear && !isCounter].entries()) {
+          const count = counts[2 * index + at]!;
+          count.own += Number(request.label === label);
+          count.held += Number(holds);
+          count.rightly += Number(holds && request.label === label);
+        }
+      });
+    }
+  }
+  return counts.map(({ held, rightly, own }, index) => [
+    `${LABEL_SHARES[Math.floor(index / 2)]}${index % 2 === 0 ? '' : ` with ${COUNTEREXAMPLES} counterexamples`}`,
+    title,
+    rightly / held,
+    rightly / own,
+    groups.length,
+    tried.length,
+  ]);
+}
+const COUNTEREXAMPLES = 3;
+
 export const evaluation: Evaluation = {
   name: 'own-topics',
   run: async (options): Promise<EvalTable[]> => {
@@ -122,13 +180,26 @@ export const evaluation: Evaluation = {
     );
     const thresholds = new InstanceThresholds(1, pipeline.embedder.thresholds);
     const measured: Row[][] = OTHERS.map(() => []);
+    const labelled: Row[] = [];
     for (const set of sets) {
       const requests = await requestsOf(set, pipeline);
       OTHERS.forEach((every, at) => measured[at]!.push(...measure(set.title, every, requests, thresholds)));
+      labelled.push(...measureLabels(set.title, requests, thresholds));
     }
     await pipeline.close();
     const { near, wide } = CLAIMS;
-    return measured.map((rows, at) => {
+    const ofLabels: EvalTable = {
+      title: `Labels of ${EXAMPLES} examples, each by itself (model ${basename(options.model)})`,
+      columns: ['bound', 'data', 'right of held', 'held of own', 'labels', 'requests'],
+      rows: [...Map.groupBy(labelled, ([rule]) => rule).values()].flatMap((group) => [
+        ...group,
+        ...meansBySeen(group, [2, 3], { titleColumn: 1 }),
+      ]),
+      notes: [
+        `In use: ${LABEL_SHARE}. Each label is one of as many as the set has, so it is right by chance in 1 of them.`,
+      ],
+    };
+    const ofTopics = measured.map((rows, at): EvalTable => {
       const groups = [...Map.groupBy(rows, ([rule]) => rule).values()];
       const which = OTHERS[at] === Infinity ? 'for each label' : 'for two labels of three';
       return {
@@ -150,5 +221,6 @@ export const evaluation: Evaluation = {
         ],
       };
     });
+    return [...ofTopics, ofLabels];
   },
 };
