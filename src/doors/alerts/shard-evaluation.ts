@@ -308,9 +308,7 @@ export class ShardEvaluation implements ShardAlerts {
         ? []
         : await this.#extra('quotes', own.quotes(entity.groupBy, entity.id, span), []);
     const precision =
-      entity === null
-        ? null
-        : await this.#extra('precision', figures.precision(entity.groupBy, entity.id), null);
+      entity === null ? null : await this.#extra('precision', own.precision(entity.groupBy, entity.id), null);
     const content = contentOf({ ...firing, quotes, precision }, figures.position, this.#options.now());
     await this.#add(firing.id, 'alert', content, figures.position);
   }
