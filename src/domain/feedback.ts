@@ -32,6 +32,9 @@ export interface Feedback {
   readonly userId?: string;
 }
 
+/** Where feedback stands in the stream: the position of `PlacedFeedback`, and the place of its request in the entry. */
+export type FeedbackPlace = Pick<PlacedFeedback, 'position' | 'place'>;
+
 /** Feedback as the views take it. */
 export interface PlacedFeedback {
   /** Position in the stream of the next message of its entry, and place of its request in the entry: its order. */

@@ -133,7 +133,7 @@ describe('feedback', () => {
 
   it('goes out with what is kept of the person who gave it', async () => {
     const { instanceId, sessionId } = await client.ingest({ messages: chat() });
-    await give({ sessionId, at: AT, value: -1, rating: 2 });
+    await give({ sessionId, at: AT, value: -1, rating: 2, comment: 'too slow' });
     const position = await give({ sessionId, value: 1, userId: 'a passer-by' });
     await client.query({ instanceId, groupBy: 'SESSION', fields: 'messages' }, position);
     const feedbackOf = async (userId: string): Promise<unknown[]> => {
@@ -142,12 +142,12 @@ describe('feedback', () => {
       equal(response.status, 200);
       const [first = '{}'] = (await response.text()).split('\n');
       const { feedback } = JSON.parse(first) as {
-        feedback: { sessionId: string; value: number; rating: number | null }[];
+        feedback: { sessionId: string; value: number; rating: number | null; comment: string | null }[];
       };
-      return feedback.map((one) => [one.sessionId === sessionId, one.value, one.rating]);
+      return feedback.map((one) => [one.sessionId === sessionId, one.value, one.rating, one.comment]);
     };
-    deepEqual(await feedbackOf('ada'), [[true, -1, 2]]);
-    deepEqual(await feedbackOf('a passer-by'), [[true, 1, null]]);
+    deepEqual(await feedbackOf('ada'), [[true, -1, 2, 'too slow']]);
+    deepEqual(await feedbackOf('a passer-by'), [[true, 1, null, null]]);
   });
 
   it('agrees with what was inferred in as many sessions as a plain count finds', async () => {
