@@ -14,7 +14,7 @@ export const BEST_RATING = 5;
 /** In UTF-16 units. */
 export const LONGEST_COMMENT = 4000;
 /** Limit of one request. */
-export const MOST_FEEDBACK = 1000;
+export const MOST_FEEDBACK = 100;
 
 /**
  * Without `at` and `position`, it is on the assistant's newest message of the session before it in the stream.

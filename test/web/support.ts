@@ -445,7 +445,10 @@ export function createHarness(
   };
   const feedback: NonNullable<HttpDependencies['feedback']> = {
     async take({ body }) {
-      return { instanceId: INSTANCE, sessionId: body.sessionId, position: 44 };
+      return {
+        pieces: body.pieces.map(({ sessionId }) => ({ instanceId: INSTANCE, sessionId })),
+        position: 44,
+      };
     },
   };
   const linkBucket = new MemoryBucket();
