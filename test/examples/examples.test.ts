@@ -209,7 +209,9 @@ describe('the chat with thumbs', () => {
     deepEqual(service.feedback, [{ instanceId, ...first, value: -1 }]);
     const { messages = [] } = service.sessions.get(String(first['sessionId'])) ?? {};
     deepEqual(
-      messages.filter((message) => 'createdAt' in message && message.createdAt === first['at']).map(({ content }) => content),
+      messages
+        .filter((message) => 'createdAt' in message && message.createdAt === first['at'])
+        .map(({ content }) => content),
       [answer],
     );
     await app.close();
