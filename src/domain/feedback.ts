@@ -14,7 +14,7 @@ export const BEST_RATING = 5;
 /** In UTF-16 units. */
 export const LONGEST_COMMENT = 4000;
 /** Limit of one request. */
-export const MOST_FEEDBACK = 1000;
+export const MOST_FEEDBACK = 100;
 
 /**
  * Without `at` and `position`, it is on the assistant's newest message of the session before it in the stream.
@@ -31,6 +31,9 @@ export interface Feedback {
   /** Whose feedback it is, as in messages; left out: of the end user who started the session. */
   readonly userId?: string;
 }
+
+/** Where feedback stands in the stream: the position of `PlacedFeedback`, and the place of its request in the entry. */
+export type FeedbackPlace = Pick<PlacedFeedback, 'position' | 'place'>;
 
 /** Feedback as the views take it. */
 export interface PlacedFeedback {

@@ -14,7 +14,7 @@ import { Rules } from '../doors/alerts/rules.ts';
 import { Sender, type SenderCounters } from '../doors/alerts/sender.ts';
 import type { EvaluationCounts } from '../doors/alerts/shard-evaluation.ts';
 import type { Logger } from '../logger.ts';
-import { openNameFinder, openProjectFinder } from '../web/registry/project-finder.ts';
+import { openProjectFinder, openSettingsFinder } from '../web/registry/project-finder.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
@@ -49,7 +49,7 @@ export async function openAlerts(
   const views = loadViews(VIEWS_DIRECTORY);
   const texts = new MessageTexts(() => connection);
   const projectOf = await openProjectFinder(connection, { replicas });
-  const nameOf = await openNameFinder(connection, { replicas });
+  const settingsOf = await openSettingsFinder(connection, { replicas });
   const sender: Sender = new Sender({
     outbox,
     rules,
@@ -78,7 +78,7 @@ export async function openAlerts(
       return figuresReader(reader, { views, texts, examples });
     },
     projectOf,
-    nameOf,
+    settingsOf,
     isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
     publicUrl,
     logger,

@@ -118,7 +118,7 @@ interface Sureness {
 
 /** Reads the precision of the page's entities that people have checked; each is estimated once for a snapshot. */
 async function precisionsOf(
-  { snapshot, instance, rows, of }: Page,
+  { snapshot, instance, rows, of, parameters: { segment } }: Page,
   names: ReadonlyMap<number, Row>,
 ): Promise<{ readonly precision: (number: number) => Sureness }> {
   const checked = of === null ? new Set<string>() : await checkedEntities(snapshot, instance, of);
@@ -126,9 +126,11 @@ async function precisionsOf(
   for (const number of new Set(rows.map((row) => row['number'] as number))) {
     const id = names.get(number)?.['id'] as string | undefined;
     if (of === null || id === undefined || !checked.has(id)) continue;
-    const tables = ['curation', 'message_fact', 'session'];
-    const estimate = await snapshot.cached(`estimate ${instance} ${of} ${id}`, tables, () =>
-      readEstimate(snapshot, { instance, of, entity: { number, id }, verdictsOf: id, range: ALL_TIME }),
+    const tables = ['curation', 'message_fact', 'session', 'session_attribute'];
+    const key = `estimate ${instance} ${of} ${id} ${JSON.stringify(segment)}`;
+    const entity = { number, id };
+    const estimate = await snapshot.cached(key, tables, () =>
+      readEstimate(snapshot, { instance, of, entity, verdictsOf: id, range: ALL_TIME, segment }),
     );
     const { yes = 0, no = 0, share = null } = estimate?.found ?? {};
     found.set(number, { checked: yes + no, low: share?.low ?? null, high: share?.high ?? null });

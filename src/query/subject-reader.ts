@@ -4,6 +4,7 @@
  *
  * Test: test/query/subject-reader.test.ts, test/e2e/subject-rules.test.ts.
  */
+import type { FeedbackPlace } from '../domain/feedback.ts';
 import { piecesOf } from '../domain/give-way.ts';
 import { derivedId } from '../domain/ids.ts';
 import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
@@ -28,8 +29,14 @@ import { noSubject, type SubjectLine } from './subject-schema.ts';
 export interface SubjectReaderOptions {
   /** Returns the reader of the shard that holds an instance (UUID). */
   readonly readerOf: (instanceId: string) => Pick<SnapshotReader, 'snapshot' | 'inTurn'>;
-  /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
-  readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
+  /**
+   * Reads messages by stream position, and comments by the place of their feedback, in order. Throws AppError
+   * SERVICE_UNAVAILABLE while the stream cannot be read.
+   */
+  readonly texts: {
+    read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>>;
+    comments(feedback: readonly FeedbackPlace[]): Promise<readonly (string | null)[]>;
+  };
 }
 
 /**
@@ -57,7 +64,17 @@ interface Subject {
   readonly number: number | null;
   /** Event times of their first and last message, microseconds; null: no message belongs to them. */
   readonly times: { readonly from: number; readonly to: number } | null;
-  readonly line: SubjectLine;
+  /** The first line, but for the comments of their feedback. */
+  readonly line: Omit<EndUserLine, 'feedback'>;
+  readonly feedback: readonly PlacedPiece[];
+}
+
+type EndUserLine = Extract<SubjectLine, { kind: 'END_USER' }>;
+
+/** A piece of feedback, whose comment the stream holds. */
+interface PlacedPiece {
+  readonly at: FeedbackPlace;
+  readonly piece: Omit<EndUserLine['feedback'][number], 'comment'>;
 }
 
 /** Runs a part of the export on the caller's turn. */
@@ -107,8 +124,14 @@ export class SubjectReader {
   }
 
   async *#linesOf(subject: Subject, inTurn: InTurn): AsyncGenerator<readonly SubjectLine[], void, undefined> {
-    yield [subject.line];
-    const { snapshot, instance } = subject;
+    const { snapshot, instance, line, feedback } = subject;
+    const comments = await this.#options.texts.comments(feedback.map(({ at }) => at));
+    yield [
+      {
+        ...line,
+        feedback: feedback.map(({ piece }, index) => ({ ...piece, comment: comments[index] ?? null })),
+      },
+    ];
     for await (const numbers of sessionsOf(subject, inTurn)) {
       const condition = `session in (${numbers.join(', ')})`;
       for (const found of await inTurn(() => readSessions(snapshot, instance, condition))) {
@@ -187,8 +210,8 @@ async function readSubject(snapshot: Snapshot, instanceId: string, externalId: s
       sessions: (counts?.['sessions'] as number | undefined) ?? 0,
       messages: (counts?.['messages'] as number | undefined) ?? 0,
       metadata: metadataIn(members),
-      feedback,
     },
+    feedback,
   };
 }
 
@@ -198,9 +221,9 @@ async function readFeedback(
   instance: number,
   id: string,
   number: number | null,
-): Promise<Extract<SubjectLine, { kind: 'END_USER' }>['feedback']> {
+): Promise<readonly PlacedPiece[]> {
   const rows = await snapshot.all(
-    `select session_id::varchar as session, message, value, rating, given_at from @feedback
+    `select position, place, session_id::varchar as session, message, value, rating, given_at from @feedback
 where author = $id::uuid or (author is null and session in (select session from @session where end_user = ${number ?? -1}))
 order by position, place`,
     {
@@ -212,11 +235,14 @@ order by position, place`,
     },
   );
   return rows.map((row) => ({
-    sessionId: row['session'] as string,
-    position: row['message'] as number | null,
-    value: row['value'] as -1 | 0 | 1,
-    rating: row['rating'] as number | null,
-    createdAt: formatInstant(row['given_at'] as number),
+    at: { position: row['position'] as number, place: row['place'] as number },
+    piece: {
+      sessionId: row['session'] as string,
+      position: row['message'] as number | null,
+      value: row['value'] as -1 | 0 | 1,
+      rating: row['rating'] as number | null,
+      createdAt: formatInstant(row['given_at'] as number),
+    },
   }));
 }
 

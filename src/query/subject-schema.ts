@@ -39,10 +39,11 @@ const endUserSchema = z.strictObject({
         position: count.nullable().describe('The message that it is on; null: the message is not there.'),
         value: z.union([z.literal(-1), z.literal(0), z.literal(1)]).describe('0: taken back.'),
         rating: z.int().min(1).max(5).nullable().describe('1 to 5; null: none.'),
+        comment: z.string().nullable().describe('As it is stored; null: none, or it is no longer held.'),
         createdAt: dateTime.describe('When the service accepted it, UTC.'),
       }),
     )
-    .describe('Feedback that they gave, in the order of the stream, without comments.'),
+    .describe('Feedback that they gave, in the order of the stream.'),
 });
 
 const { endUser: _starter, ...ofSession } = sessionSchema.shape;

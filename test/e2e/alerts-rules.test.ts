@@ -82,6 +82,13 @@ describe('an alert on a segment', () => {
     match(data.text, / Only conversations with plan ‘pro’ or ‘team’ count\. Period: /);
     const { body: detail } = await client.send(`/v1/alerts/${never.alert.id}?instanceId=${instanceId}`);
     deepEqual(alertDetailSchema.parse(detail).deliveries, []);
+    // A digest may be of a segment, too.
+    const week = `instanceId=${instanceId}&week=${new Date().toISOString().slice(0, 10)}`;
+    const digest = await client.send(`/v1/digest?${week}&segment.plan=pro`);
+    equal(digestResponseSchema.parse(digest.body).sessions.now, 2);
+    const unknown = await client.send(`/v1/digest?${week}&segment.region=EU`);
+    equal(unknown.status, 400);
+    match(JSON.stringify(unknown.body), /segment\.region.*sessions of this instance have plan/);
   });
 });
 

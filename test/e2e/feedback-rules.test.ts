@@ -1,5 +1,5 @@
 /** Feedback of end users, from the request to the counts (docs/api.md, POST /v1/feedback). */
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,8 @@ import { v7 } from 'uuid';
 import { kappaOf } from '../../src/domain/checks.ts';
 import { overviewResponseSchema, type Agreement } from '../../src/query/overview/overview-schema.ts';
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
-import { Client, faultOf, toSearch, type Parameters } from '../support/client.ts';
+import { Undertone } from '../../src/doors/client/index.ts';
+import { Client, faultOf, pathsOf, toSearch, type Parameters } from '../support/client.ts';
 import { assistant, CANCEL, COMPLAINT, DONE, fill, THANKS, user } from '../support/conversations.ts';
 import { runScript } from '../support/processes.ts';
 import { startTestService, type TestProject, type TestService } from '../support/service.ts';
@@ -131,9 +132,63 @@ describe('feedback', () => {
     deepEqual(await feedbackOf(instanceId, sessionId, position), [NONE, { up: 0, down: 1 }, NONE]);
   });
 
+  it('comes as a list: in its order, all of it or nothing, and once however often it is sent', async () => {
+    const undertone = new Undertone({ url: service.url, key: client.key });
+    const { instanceId, sessionId } = await client.ingest({ messages: chat() });
+    // A session that nobody has named, and several pieces on one message.
+    const later = { sessionId: v7(), instanceId };
+    const pieces = [
+      { sessionId, at: AT, value: -1 as const },
+      { sessionId, at: AT, value: 1 as const },
+      { sessionId, at: AT, value: -1 as const, userId: 'ben' },
+      { ...later, value: 1 as const },
+      { ...later, value: 1 as const, userId: 'ben' },
+    ];
+    const given = await undertone.feedback(pieces, { idempotencyKey: 'a list' });
+    deepEqual(
+      given.feedback,
+      pieces.map((piece) => ({ instanceId, sessionId: piece.sessionId })),
+    );
+    const expected = [NONE, { up: 1, down: 1 }, NONE];
+    deepEqual(await feedbackOf(instanceId, sessionId, given.position!), expected);
+    const again = await undertone.feedback(pieces, { idempotencyKey: 'a list' });
+    deepEqual(await feedbackOf(instanceId, sessionId, again.position!), expected);
+    equal((await undertone.feedback({ sessionId, at: AT, value: 0, userId: 'ben' })).sessionId, sessionId);
+    await rejects(undertone.feedback(pieces.toReversed(), { idempotencyKey: 'a list' }), {
+      code: 'CONFLICT',
+    });
+    // Each refused piece is named, and the others are not stored.
+    const [other, unknown] = [v7(), v7()];
+    const answer = await client.send('/v1/feedback', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        feedback: [
+          { sessionId, at: AT, value: 0 },
+          { sessionId: unknown, value: 1 },
+          { sessionId, instanceId: await service.newInstance(project), value: 1 },
+        ],
+      }),
+    });
+    const fault = faultOf(answer, 404, 'NOT_FOUND');
+    deepEqual(pathsOf(fault), ['feedback.1', 'feedback.2']);
+    match(fault.message, /^Nothing was stored\. feedback\.1: There is no session/);
+    const instances = [instanceId, await service.newInstance(project)];
+    const two = { feedback: instances.map((id) => ({ sessionId: other, instanceId: id, value: 1 })) };
+    match(
+      await refused(two, 409, 'CONFLICT'),
+      /^Nothing was stored\. feedback\.1: The session belongs to another/,
+    );
+    // Neither is its session claimed.
+    match(await refused({ sessionId: other, value: 1 }, 404, 'NOT_FOUND'), /There is no session/);
+    const position = await give({ sessionId: later.sessionId, value: 1 });
+    deepEqual(await feedbackOf(instanceId, sessionId, position), [NONE, { up: 1, down: 0 }, NONE]);
+    await undertone.close();
+  });
+
   it('goes out with what is kept of the person who gave it', async () => {
     const { instanceId, sessionId } = await client.ingest({ messages: chat() });
-    await give({ sessionId, at: AT, value: -1, rating: 2 });
+    await give({ sessionId, at: AT, value: -1, rating: 2, comment: 'too slow' });
     const position = await give({ sessionId, value: 1, userId: 'a passer-by' });
     await client.query({ instanceId, groupBy: 'SESSION', fields: 'messages' }, position);
     const feedbackOf = async (userId: string): Promise<unknown[]> => {
@@ -142,12 +197,12 @@ describe('feedback', () => {
       equal(response.status, 200);
       const [first = '{}'] = (await response.text()).split('\n');
       const { feedback } = JSON.parse(first) as {
-        feedback: { sessionId: string; value: number; rating: number | null }[];
+        feedback: { sessionId: string; value: number; rating: number | null; comment: string | null }[];
       };
-      return feedback.map((one) => [one.sessionId === sessionId, one.value, one.rating]);
+      return feedback.map((one) => [one.sessionId === sessionId, one.value, one.rating, one.comment]);
     };
-    deepEqual(await feedbackOf('ada'), [[true, -1, 2]]);
-    deepEqual(await feedbackOf('a passer-by'), [[true, 1, null]]);
+    deepEqual(await feedbackOf('ada'), [[true, -1, 2, 'too slow']]);
+    deepEqual(await feedbackOf('a passer-by'), [[true, 1, null, null]]);
   });
 
   it('agrees with what was inferred in as many sessions as a plain count finds', async () => {

@@ -255,6 +255,54 @@ describe('what people check', { concurrency: 10 }, () => {
     deepEqual([merged.found.yes, merged.found.no], [0, 0]);
   });
 
+  it('estimates a segment from those of it in the same order, and leaves out what the instance does', async () => {
+    const shop = await Shop.open();
+    const id = shop.cancel;
+    const { instanceId } = shop;
+    const [test, next, last] = (await shop.checks({ id })).sample.filter(({ found }) => found);
+    await shop.check(id, next!.sessionId, 'YES');
+    const { position } = await client.ingest({
+      instanceId,
+      sessionId: test!.sessionId,
+      messages: [user(THANKS, '2026-03-03T10:02:00Z')],
+      metadata: { session: { environment: 'test' } },
+    });
+    shop.position = position;
+    await shop.reached();
+    const countsOf = ({ found, notFound, uncounted }: ChecksResponse): unknown => [
+      [found.sessions, found.yes, notFound.sessions, uncounted],
+      found.share?.share ?? null,
+    ];
+    // Of all, the first drawn one has no verdict.
+    const all = [[3, 0, 3, 1], null];
+    const without = [[2, 1, 3, 0], 1];
+    deepEqual(countsOf(await shop.checks({ id })), all);
+    deepEqual(countsOf(await shop.checks({ id, 'segment.environment!': 'test' })), without);
+    deepEqual(countsOf(await shop.checks({ id, 'segment.environment': 'test' })), [[1, 0, 0, 1], null]);
+    const unknown = toSearch({ instanceId, of: 'TOPIC', id, 'segment.plan': 'pro' });
+    faultOf(await client.send(`/v1/checks?${unknown}`), 400, 'VALIDATION_ERROR');
+    const changed = await client.send(`/v1/instances/${instanceId}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ leaveOut: { environment: ['test'] } }),
+    });
+    equal(changed.status, 200, JSON.stringify(changed.body));
+    const own = await shop.checks({ id });
+    deepEqual(countsOf(own), without);
+    deepEqual(
+      own.sample.filter(({ found }) => found).map(({ sessionId }) => sessionId),
+      [last!.sessionId],
+    );
+    deepEqual(countsOf(await shop.checks({ id, 'segment.environment!': '' })), all);
+    // What stands beside numbers is of the sessions that they count.
+    equal((await shop.why('topics', id)).checked?.found.yes, 1);
+    const rows = { instanceId, groupBy: 'TOPIC', fields: 'sessions', dimensionFields: 'checkedSessions' };
+    const checkedIn = async (more: Parameters): Promise<unknown> =>
+      (await client.rows({ ...rows, ...more })).find(({ dimensions }) => dimensions.topic?.id === id)
+        ?.dimensions.topic?.checkedSessions;
+    deepEqual([await checkedIn({}), await checkedIn({ 'segment.environment!': '' })], [1, 0]);
+  });
+
   it('checks how sessions ended, and types of gaps', async () => {
     const shop = await Shop.open();
     const { instanceId } = shop;

@@ -13,6 +13,7 @@ import { logged } from '../../examples/ai-sdk.ts';
 import { createApp as createExpressApp } from '../../examples/express.ts';
 import { createApp as createFastifyApp } from '../../examples/fastify.ts';
 import { ask, askStreaming } from '../../examples/openai.ts';
+import { createApp as createThumbsApp } from '../../examples/thumbs.ts';
 import { sessionIdOf, Undertone } from '../../src/doors/client/index.ts';
 import { FakeService } from '../doors/import/fake-service.ts';
 import { startChatServer, type ChatServer } from '../support/chat-server.ts';
@@ -184,5 +185,35 @@ describe('the chat route in Express', () => {
     server.closeAllConnections();
     server.close();
     deepEqual(await loggedIn('c-4'), TWO_TURNS);
+  });
+});
+
+describe('the chat with thumbs', () => {
+  it('gives feedback on the answer that a thumb stands beside', async () => {
+    const app = createThumbsApp(undertone);
+    const post = async (url: string, payload: object): Promise<Record<string, unknown>> => {
+      const answer = await app.inject({ method: 'POST', url, payload });
+      equal(answer.statusCode, 200, answer.body);
+      return answer.json();
+    };
+    const { answer, ...first } = await post('/chat', { chat: 'c-9', text: 'one' });
+    equal(answer, 'You said: one');
+    await post('/chat', { chat: 'c-9', text: 'two' });
+    deepEqual(await loggedIn('c-9'), [
+      ['user', 'one'],
+      ['assistant', 'You said: one'],
+      ['user', 'two'],
+      ['assistant', 'You said: two'],
+    ]);
+    await post('/thumb', { ...first, value: -1 });
+    deepEqual(service.feedback, [{ instanceId, ...first, value: -1 }]);
+    const { messages = [] } = service.sessions.get(String(first['sessionId'])) ?? {};
+    deepEqual(
+      messages
+        .filter((message) => 'createdAt' in message && message.createdAt === first['at'])
+        .map(({ content }) => content),
+      [answer],
+    );
+    await app.close();
   });
 });

@@ -29,7 +29,16 @@ function snapshotOf(released: { count: number }): Snapshot {
       return messages(after + 1).slice(0, 1001);
     }
     if (sql.includes('select distinct session')) return [{ session: 3 }, { session: 7 }];
-    if (sql.includes('from @feedback')) return [];
+    if (sql.includes('from @feedback'))
+      return (bindings['id'] === id ? [5, 9] : []).map((position) => ({
+        position,
+        place: 1,
+        session: uuid(2, 3),
+        message: null,
+        value: 1,
+        rating: null,
+        given_at: 0,
+      }));
     if (sql.includes('from @user')) return bindings['id'] === id ? [{ end_user: 1 }] : [];
     if (sql.includes('from @session'))
       return [3, 7].map((session) => ({ session, id: uuid(2, session), end_user: session - 2 }));
@@ -56,6 +65,7 @@ function readerOf(content: string) {
         const message = { role: 'user', content, at: 0 };
         return new Map(positions.map((position): [number, ReadMessage] => [position, { message }]));
       },
+      comments: async (feedback) => feedback.map(({ position, place }) => `comment ${position} ${place}`),
     },
   });
   return { reader, released, asked };
@@ -72,6 +82,11 @@ describe('what is held of an end user', () => {
     const { reader, released } = readerOf('hello');
     const lines = await all(reader.read(INSTANCE, 'ana'));
     deepEqual(lines.at(-1), { kind: 'END', lines: 1 + 2 * (1 + MESSAGES) });
+    const [first] = lines;
+    deepEqual(first?.kind === 'END_USER' && first.feedback.map(({ comment }) => comment), [
+      'comment 5 1',
+      'comment 9 1',
+    ]);
     equal(lines.length, 2 + 2 * (1 + MESSAGES));
     for (const session of [3, 7]) {
       const own = lines.filter((line) => line.kind === 'MESSAGE' && line.sessionId === uuid(2, session));

@@ -63,6 +63,20 @@ describe('what an instance leaves out', () => {
     deepEqual(await ask(`${PLAIN.replace('TOPIC', 'SEGMENT')}&segmentKey=environment`), []);
   });
 
+  it('is left out of a digest, which may be of a segment', async () => {
+    const harness = createHarness();
+    harness.leaveOut = { environment: ['staging', 'test'] };
+    const ask = async (query: string): Promise<unknown> => {
+      const url = `/v1/digest?instanceId=${INSTANCE}${query}`;
+      const answer = await harness.app.inject({ url, headers: { 'x-api-key': KEY } });
+      equal(answer.statusCode, 200, answer.body);
+      return (harness.asked.at(-1) as Partial<QueryParameters>).segment;
+    };
+    deepEqual(await ask(''), [TESTS]);
+    deepEqual(await ask('&segment.plan=pro'), [TESTS, { name: 'plan', values: ['pro'] }]);
+    deepEqual(await ask('&segment.environment!='), undefined);
+  });
+
   it('is left out on every route with segments, and refused by none', async () => {
     const harness = createHarness();
     harness.leaveOut = { environment: ['test'] };
@@ -105,5 +119,8 @@ describe('what an instance leaves out', () => {
     deepEqual(await made({ environment: 'test' }), { environment: 'test' });
     harness.leaveOut = { version: ['dev'] };
     deepEqual(await made(undefined, { kind: 'new_value', segmentKey: 'version' }), undefined);
+    // A digest leaves out what the instance leaves out when it is written.
+    deepEqual(await made(undefined, { kind: 'digest' }), undefined);
+    deepEqual(await made({ plan: 'pro' }, { kind: 'digest' }), { plan: 'pro' });
   });
 });

@@ -22,6 +22,7 @@ import { ErasureLedger } from '../../src/stream/ledgers/erasure-ledger.ts';
 import { Links } from '../../src/web/registry/links.ts';
 import { AuditLog } from '../../src/web/registry/audit-log.ts';
 import type { TraceIntake } from '../../src/doors/traces/trace-intake.ts';
+import type { DigestParameters } from '../../src/contract/alerts.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
 import { AppError } from '../../src/errors.ts';
 import { MemoryBucket } from '../support/memory-bucket.ts';
@@ -53,7 +54,11 @@ export interface Harness {
   /** What reached the ingestor. */
   readonly accepted: Call[];
   /** What reached the query side: runs and waits in order. */
-  readonly asked: (QueryParameters | { instanceId: string; position: number; timeoutMs: number })[];
+  readonly asked: (
+    | QueryParameters
+    | DigestParameters
+    | { instanceId: string; position: number; timeoutMs: number }
+  )[];
   /** The sessions that were asked for. There is one, SESSION. */
   readonly read: (SessionParameters & { readonly sessionId: string })[];
   /** What reached the curator. */
@@ -414,7 +419,8 @@ export function createHarness(
       },
     },
     digests: {
-      async read() {
+      async read(parameters) {
+        harness.asked.push(parameters);
         const at = new Date(NOON).toISOString();
         const none = { now: 0, before: 0 };
         const lists = { topics: [], newTopics: [], rising: [], falling: [], gaps: [], dissatisfaction: [] };
@@ -439,7 +445,10 @@ export function createHarness(
   };
   const feedback: NonNullable<HttpDependencies['feedback']> = {
     async take({ body }) {
-      return { instanceId: INSTANCE, sessionId: body.sessionId, position: 44 };
+      return {
+        pieces: body.pieces.map(({ sessionId }) => ({ instanceId: INSTANCE, sessionId })),
+        position: 44,
+      };
     },
   };
   const linkBucket = new MemoryBucket();

@@ -4,7 +4,7 @@
  *
  * Test: test/doors/alerts/body.test.ts.
  */
-import { nameOfChoice } from '../../domain/attributes.ts';
+import { nameOfChoice, type SegmentChoice } from '../../domain/attributes.ts';
 import { wallClock } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { htmlOf } from './html.ts';
@@ -124,14 +124,28 @@ function cut(text: string, longest: number): string {
 
 const VIEW_OF: Readonly<Record<Counted, string>> = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' };
 
-/** Returns the dashboard path of an entity, or of the instance. `days`: first day/last day. */
+/** Returns the dashboard path of an entity, or of the instance. */
 export function linkTo(
   instanceId: string,
   entity: Pick<NonNullable<Firing['entity']>, 'groupBy' | 'id'> | null,
-  days?: `${string}/${string}`,
 ): string {
   const page = entity === null ? {} : { view: VIEW_OF[entity.groupBy], id: entity.id };
-  return `/?${new URLSearchParams({ instance: instanceId, ...(days === undefined ? {} : { range: days }), ...page }).toString()}`;
+  return `/?${new URLSearchParams({ instance: instanceId, ...page }).toString()}`;
+}
+
+/** Returns the dashboard path of the days of a span, with the conversations of a segment alone. */
+export function linkToSpan(
+  instanceId: string,
+  { start, end }: Span,
+  zone: string,
+  segment: readonly SegmentChoice[],
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const [first, last] = [start, end - 1].map((at) => wallClock(at, zone).toISOString().slice(0, 10));
+  const parameters = new URLSearchParams({ instance: instanceId, range: `${first}/${last}`, ...more });
+  for (const choice of segment)
+    for (const one of choice.values) parameters.append(`segment.${nameOfChoice(choice)}`, one);
+  return `/?${parameters.toString()}`;
 }
 
 /** Builds a message that has not been sent yet. */
@@ -159,16 +173,8 @@ export function messageOf(
 /** Returns the dashboard path of what differs between two values: the overview of the days and the segment that count. */
 function linkToPair({ instanceId, condition, timeZone }: Rule, span: Span, compared: ValueFiring): string {
   const { segmentKey, value, against } = compared;
-  const parameters = new URLSearchParams({ attribute: segmentKey, value, against });
-  for (const choice of condition.kind === 'digest' ? [] : segmentChoices(condition.segment))
-    for (const one of choice.values) parameters.append(`segment.${nameOfChoice(choice)}`, one);
-  return `${linkTo(instanceId, null, daysOf(span, timeZone))}&${parameters.toString()}`;
-}
-
-/** Returns the first and the last day of a span, as the dashboard's `range`. */
-export function daysOf({ start, end }: Span, zone: string): `${string}/${string}` {
-  const [first, last] = [start, end - 1].map((at) => wallClock(at, zone).toISOString().slice(0, 10));
-  return `${first}/${last}`;
+  const pair = { attribute: segmentKey, value, against };
+  return linkToSpan(instanceId, span, timeZone, segmentChoices(condition.segment), pair);
 }
 
 function comparedOf({ segmentKey, value, against, sessionsAgainst, found }: ValueFiring): unknown {

@@ -7,7 +7,9 @@ import { z } from 'zod';
 import { startOfDate } from '../../domain/local-time.ts';
 import { formatInstant, parseTime } from '../../domain/time.ts';
 import type { SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import { readInstanceRow } from '../../query/instance-row.ts';
 import { queryParameterSchemas } from '../../query/parameters.ts';
+import { checkSegment } from '../../query/segments.ts';
 import { digestFigures } from './body-schema.ts';
 import type { PublicUrl } from './body.ts';
 import { readDigest } from './digest.ts';
@@ -33,6 +35,7 @@ export const digestParameterSchemas = z.strictObject({
   timeZone: queryParameterSchemas.shape.timeZone.describe(
     'Whose week is meant: a name of the IANA database. Left out: that of the instance.',
   ),
+  segment: queryParameterSchemas.shape.segment,
 });
 export type DigestParameters = z.output<typeof digestParameterSchemas>;
 
@@ -71,17 +74,25 @@ export class DigestReader {
     this.#options = options;
   }
 
-  /** Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
-  async read({ instanceId, week, timeZone = 'UTC' }: DigestParameters, caller = ''): Promise<DigestAnswer> {
+  /**
+   * Throws AppError VALIDATION_ERROR for an attribute that no session has, SERVICE_UNAVAILABLE while the views cannot be
+   * read.
+   */
+  async read(
+    { instanceId, week, timeZone = 'UTC', segment = [] }: DigestParameters,
+    caller = '',
+  ): Promise<DigestAnswer> {
     const { readerOf, publicUrl, nameOf, now } = this.#options;
     const at = now() * 1000;
     const day = week === undefined ? null : startOfDate(week, timeZone);
     const thisWeek = windowAt('WEEK', timeZone, at);
     const span = windowAt('WEEK', timeZone, day ?? thisWeek.start - 1);
-    const digest = await readerOf(instanceId).read(
-      (snapshot) => readDigest(new SnapshotFigures(snapshot, instanceId, this.#options), span, timeZone, at),
-      caller,
-    );
+    const digest = await readerOf(instanceId).read(async (snapshot) => {
+      const row = await readInstanceRow(snapshot, instanceId);
+      if (row !== undefined) await checkSegment(snapshot, row['instance'] as number, segment);
+      const figures = new SnapshotFigures(snapshot, instanceId, this.#options);
+      return readDigest(figures, segment, span, timeZone, at);
+    }, caller);
     const name = await nameOf(instanceId);
     return {
       json: {

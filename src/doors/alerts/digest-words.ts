@@ -4,7 +4,7 @@
  * Test: test/doors/alerts/digest.test.ts.
  */
 import { formatInstant } from '../../domain/time.ts';
-import { daysOf, linkTo, type Content, type Section } from './body.ts';
+import { linkToSpan, type Content, type Section } from './body.ts';
 import type { Changed, Compared, Digest, Discussed } from './digest.ts';
 import type { EntityFigures } from './figures.ts';
 import type { Rule } from './rule.ts';
@@ -17,14 +17,17 @@ import {
   number,
   oneLine,
   percent,
+  segmentSentence,
   sureness,
   tenths,
   usually,
 } from './texts.ts';
 
 /** Returns the figures as the API answers and posts them. */
-export function figuresOf(digest: Digest): Omit<Digest, 'span' | 'timeZone' | 'until' | 'others'> {
-  const { span: _, timeZone: __, until: ___, others: ____, ...figures } = digest;
+export function figuresOf(
+  digest: Digest,
+): Omit<Digest, 'span' | 'segment' | 'timeZone' | 'until' | 'others'> {
+  const { span: _, segment: __, timeZone: ___, until: ____, others: _____, ...figures } = digest;
   return figures;
 }
 
@@ -66,12 +69,12 @@ export function digestContent(
   };
 }
 
-/** Returns the dashboard path for the week. */
+/** Returns the dashboard path for the week and the segment. */
 export function linkToDigest(
   instanceId: string,
-  { span, timeZone }: Pick<Digest, 'span' | 'timeZone'>,
+  { span, segment, timeZone }: Pick<Digest, 'span' | 'segment' | 'timeZone'>,
 ): string {
-  return linkTo(instanceId, null, daysOf(span, timeZone));
+  return linkToSpan(instanceId, span, timeZone, segment);
 }
 
 /** Joins sections with blank lines; the lines of a titled section become a list. */
@@ -88,11 +91,11 @@ function plain({ title, lines }: Section): string {
  * to mention, or null.
  */
 export function sectionsOf(digest: Digest, instance: string | null = null): Section[] {
-  const { span, timeZone, until, sessions, others } = digest;
-  const whose = instance === null ? '' : `${oneLine(instance)}, `;
-  const week = `${whose}${dayName(span.start, timeZone)} to ${dayName(span.end - 1, timeZone)}, ${timeZone}.`;
+  const { span, segment, timeZone, until, sessions, others } = digest;
+  const named = instance === null ? '' : `${oneLine(instance)}, `;
+  const week = `${named}${dayName(span.start, timeZone)} to ${dayName(span.end - 1, timeZone)}, ${timeZone}.`;
   if (until === span.start) return [{ lines: [week, 'This week has not begun.'] }];
-  const first = until === null ? [week] : [week, soFar(until, timeZone)];
+  const first = [week, segmentSentence(segment) ?? [], until === null ? [] : soFar(until, timeZone)].flat();
   if (sessions.now === 0) {
     const before = sessions.before === 0 ? '' : ` In the week before, there ${were(sessions.before)}.`;
     return [{ lines: [...first, `There were no conversations.${before}`] }];

@@ -4,6 +4,7 @@
  *
  * Test: test/doors/alerts/digest.test.ts.
  */
+import type { SegmentChoice } from '../../domain/attributes.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
 import type { EntityChange, EntityFigures, Figures, Listed } from './figures.ts';
@@ -40,6 +41,8 @@ export interface Lists {
 /** The figures of a week. */
 export interface Digest extends Lists {
   readonly span: Span;
+  /** Only conversations of this segment count; empty: all. */
+  readonly segment: readonly SegmentChoice[];
   /** Time zone whose week it is. */
   readonly timeZone: string;
   /** End of the figures in a week that is not over, microseconds since 1970; null if it is over. */
@@ -74,15 +77,17 @@ export function digestIdOf(rule: Rule, { start }: Span): string {
 }
 
 /**
- * Reads the digest of a week. A week that is not over at `now` (microseconds) is compared with the same part of the
- * week before.
+ * Reads the digest of a week from the figures of an instance. A week that is not over at `now` (microseconds) is
+ * compared with the same part of the week before.
  */
 export async function readDigest(
-  figures: Figures,
+  all: Figures,
+  segment: readonly SegmentChoice[],
   span: Span,
   timeZone: string,
   now = Infinity,
 ): Promise<Digest> {
+  const figures = all.of(segment);
   const until = now < span.end ? Math.max(now, span.start) : null;
   const whole = windowAt('WEEK', timeZone, span.start - 1);
   const before = until === null ? whole : { ...whole, end: weeksEarlier(until, 1, timeZone) };
@@ -132,6 +137,7 @@ export async function readDigest(
     );
   return {
     span,
+    segment,
     timeZone,
     until,
     sessions: await compared((of) => figures.sessions(of)),

@@ -131,7 +131,7 @@ export interface Figures {
   differences(pair: ValuePair): Promise<ValueDifferences | null>;
   /**
    * How often people who checked conversations in which it was found said that it is there, over all time; null: nobody
-   * checked.
+   * checked any that count.
    */
   precision(groupBy: Listed, id: string): Promise<Precision | null>;
   /** Quotes requests of users about a topic or gap, without personal data; empty if none can be quoted. */
@@ -246,7 +246,7 @@ export class SnapshotFigures implements Figures {
       const of = checkedAs(groupBy);
       if (of === null) return null;
       const reader = new ChecksReader({ readerOf: this.#readerOf });
-      const found = (await reader.estimate(this.#instanceId, of, id))?.found;
+      const found = (await reader.estimate(this.#instanceId, of, id, this.#segment))?.found;
       return found?.share == null ? null : { ...found.share, checked: found.yes + found.no };
     });
   }

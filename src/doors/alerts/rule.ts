@@ -132,6 +132,7 @@ export const conditionSchema = z.discriminatedUnion(
     }),
     z.strictObject({
       kind: z.literal('digest').describe('A digest of each week, sent when the week is over.'),
+      segment: segmentOfCondition,
     }),
   ],
   {

@@ -5,13 +5,14 @@
  * Test: test/doors/alerts/alerter.test.ts.
  */
 import type { AlertedShard, ShardAlerts } from '../../domain/alerting.ts';
+import type { LeftOut } from '../../domain/attributes.ts';
 import { Turns } from '../../domain/turns.ts';
 import type { Logger } from '../../logger.ts';
 import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
 import { digestIdOf, readDigest, type Digest } from './digest.ts';
 import { digestContent } from './digest-words.ts';
 import { evaluate, type Firing } from './evaluation.ts';
-import { segmentChoices } from './segment.ts';
+import { segmentChoices, withLeftOut } from './segment.ts';
 import type { Figures, FiguresReader } from './figures.ts';
 import type { Message, Outbox, Seen } from './outbox.ts';
 import type { WatchedRules } from './rules.ts';
@@ -26,8 +27,8 @@ export interface ShardEvaluationOptions {
   readonly openReader: (shard: AlertedShard) => Promise<FiguresReader>;
   /** Returns the project of an instance; it never changes. Projects take turns. */
   readonly projectOf: (instanceId: string) => Promise<string>;
-  /** Returns the name of an instance, or null. */
-  readonly nameOf: (instanceId: string) => Promise<string | null>;
+  /** Returns the name of an instance and what it leaves out, as they are now; null if nobody knows it. */
+  readonly settingsOf: (instanceId: string) => Promise<InstanceSettings | null>;
   /** Returns true if the shard contains the instance. */
   readonly isOf: (instanceId: string, shard: AlertedShard) => boolean;
   readonly publicUrl: PublicUrl;
@@ -35,6 +36,12 @@ export interface ShardEvaluationOptions {
   readonly now: () => number;
   /** Shortest pause between two evaluations of an instance. Default: 1 s. */
   readonly pauseMs?: number;
+}
+
+/** `leaveOut` undefined: nothing. */
+export interface InstanceSettings {
+  readonly name: string | null;
+  readonly leaveOut?: LeftOut | undefined;
 }
 
 /** Counters of all shards of a process. */
@@ -295,21 +302,19 @@ export class ShardEvaluation implements ShardAlerts {
   async #fire(firing: Firing, figures: Figures): Promise<void> {
     const { entity, span, rule } = firing;
     const { condition } = rule;
-    const own = condition.kind === 'digest' ? figures : figures.of(segmentChoices(condition.segment));
+    const own = figures.of(segmentChoices(condition.segment));
     const quotes =
       entity === null || !rule.delivery.quotes
         ? []
         : await this.#extra('quotes', own.quotes(entity.groupBy, entity.id, span), []);
     const precision =
-      entity === null
-        ? null
-        : await this.#extra('precision', figures.precision(entity.groupBy, entity.id), null);
+      entity === null ? null : await this.#extra('precision', own.precision(entity.groupBy, entity.id), null);
     const content = contentOf({ ...firing, quotes, precision }, figures.position, this.#options.now());
     await this.#add(firing.id, 'alert', content, figures.position);
   }
 
   /** Reads what a message can do without; on an error it goes without it. */
-  async #extra<T>(what: 'quotes' | 'precision' | 'name', read: Promise<T>, without: T): Promise<T> {
+  async #extra<T>(what: 'quotes' | 'precision', read: Promise<T>, without: T): Promise<T> {
     try {
       return await read;
     } catch (error) {
@@ -318,22 +323,25 @@ export class ShardEvaluation implements ShardAlerts {
     }
   }
 
-  /** Sends the digests of the last ended week; returns their number. */
+  /** Sends the digests of the last ended week, without what the instance leaves out now; returns their number. */
   async #sendDigests(instanceId: string, figures: Figures): Promise<number> {
-    const { sender, now } = this.#options;
+    const { sender, now, settingsOf } = this.#options;
     if (this.#passed === -Infinity) return 0;
     const read = new Map<string, Digest>();
     let sent = 0;
     for (const rule of this.#digestsOf(instanceId)) {
-      const { timeZone, createdAt } = rule;
+      const { timeZone, createdAt, condition } = rule;
       const { start: end } = windowAt('WEEK', timeZone, this.#passed);
       const span = windowAt('WEEK', timeZone, end - 1);
       const id = digestIdOf(rule, span);
       if (end <= createdAt * 1000 || sender.has(id)) continue;
-      const digest = read.get(timeZone) ?? (await readDigest(figures, span, timeZone));
-      read.set(timeZone, digest);
+      const { name = null, leaveOut } = (await settingsOf(instanceId)) ?? {};
+      const segment = segmentChoices(withLeftOut(condition.segment, leaveOut));
+      const key = `${timeZone} ${JSON.stringify(segment)}`;
+      const digest = read.get(key) ?? (await readDigest(figures, segment, span, timeZone));
+      read.set(key, digest);
       const message = {
-        instance: await this.#extra('name', this.#options.nameOf(instanceId), null),
+        instance: name,
         position: figures.position,
         at: now(),
       };

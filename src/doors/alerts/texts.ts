@@ -5,9 +5,9 @@
  */
 import type { Firing } from './evaluation.ts';
 import type { Precision } from './figures.ts';
-import { choiceWords } from '../../domain/attributes.ts';
+import { choiceWords, type SegmentChoice } from '../../domain/attributes.ts';
 import { segmentChoices } from './segment.ts';
-import type { Counted, Rule, Window } from './rule.ts';
+import type { Counted, Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 import { wallClock } from '../../domain/local-time.ts';
 
@@ -16,13 +16,13 @@ export function textOf(firing: Firing): string {
   const { window, span, rule } = firing;
   const { timeZone } = rule;
   const period = window === null ? '' : ` Period: ${periodOf(window, span, timeZone)}, ${timeZone}.`;
-  return `${sentenceOf(firing)}${segmentSentence(rule)}${period}`;
+  const segment = segmentSentence(segmentChoices(rule.condition.segment));
+  return `${sentenceOf(firing)}${segment === null ? '' : ` ${segment}`}${period}`;
 }
 
-/** Example: “ Only conversations with plan ‘pro’ or ‘team’ count.”; '' if all count. */
-function segmentSentence({ condition }: Rule): string {
-  const choices = condition.kind === 'digest' ? [] : segmentChoices(condition.segment);
-  return choices.length === 0 ? '' : ` Only conversations ${choiceWords(choices, oneLine)} count.`;
+/** Example: “Only conversations with plan ‘pro’ or ‘team’ count.”; null if all count. */
+export function segmentSentence(segment: readonly SegmentChoice[]): string | null {
+  return segment.length === 0 ? null : `Only conversations ${choiceWords(segment, oneLine)} count.`;
 }
 
 function sentenceOf(firing: Firing): string {

@@ -61,6 +61,13 @@ export interface Given extends IngestIds {
   readonly position: number | null;
 }
 
+/** Where each piece of feedback went, in its order. */
+export interface GivenList {
+  readonly feedback: readonly IngestIds[];
+  /** Position for `waitFor`; null if the service sent none. */
+  readonly position: number | null;
+}
+
 export interface PeriodOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
   /** Default `DAY`. */

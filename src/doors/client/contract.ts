@@ -712,6 +712,7 @@ export type ExportedLine =
         readonly position: number | null;
         readonly value: -1 | 0 | 1;
         readonly rating: number | null;
+        readonly comment: string | null;
         readonly createdAt: string;
       }[];
     }

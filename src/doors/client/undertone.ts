@@ -23,6 +23,7 @@ import type {
   ErasuresOptions,
   FeedbackBody,
   Given,
+  GivenList,
   IngestBody,
   Ingested,
   Instance,
@@ -62,6 +63,8 @@ import {
 } from './queries.ts';
 import { Session, type SessionOptions } from './session.ts';
 import { Transport, type Answer, type Call } from './transport.ts';
+
+type FeedbackOptions = CallOptions & { readonly idempotencyKey?: string | undefined };
 
 type Waiting = Pick<Call, 'patienceMs' | 'since' | 'signal'>;
 
@@ -141,22 +144,30 @@ export class Undertone {
 
   /**
    * Gives an end user's feedback on a message; resolves when it is durable. Later feedback of the same end user on the
-   * same message takes its place, and the value 0 takes it back.
+   * same message takes its place, and the value 0 takes it back. Of a list of 1 to 100 pieces, all are stored or, if the
+   * service refuses one, none.
    */
+  feedback(given: FeedbackBody, options?: FeedbackOptions): Promise<Given>;
+  feedback(given: readonly FeedbackBody[], options?: FeedbackOptions): Promise<GivenList>;
   async feedback(
-    given: FeedbackBody,
-    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
-  ): Promise<Given> {
-    const { instanceId = this.#options.instanceId, ...rest } = given;
+    given: FeedbackBody | readonly FeedbackBody[],
+    options: FeedbackOptions = {},
+  ): Promise<Given | GivenList> {
+    const bodyOf = ({ instanceId = this.#options.instanceId, ...rest }: FeedbackBody): object => ({
+      instanceId,
+      ...rest,
+    });
+    const list: readonly FeedbackBody[] | null = Array.isArray(given) ? given : null;
+    const body = list === null ? bodyOf(given as FeedbackBody) : { feedback: list.map(bodyOf) };
     const answer = await this.#transport.json({
       method: 'POST',
       path: '/v1/feedback',
-      body: JSON.stringify({ instanceId, ...rest }),
+      body: JSON.stringify(body),
       idempotencyKey: options.idempotencyKey ?? crypto.randomUUID(),
       signal: options.signal,
       patienceMs: this.#patienceMs,
     });
-    return { ...answer.json, position: positionOf(answer) } as Given;
+    return { ...answer.json, position: positionOf(answer) } as Given | GivenList;
   }
 
   /** Returns metrics by group, one page. */

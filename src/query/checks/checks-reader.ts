@@ -3,6 +3,7 @@
  *
  * Test: test/e2e/steering-rules.test.ts.
  */
+import type { SegmentChoice } from '../../domain/attributes.ts';
 import { CHECKED_KEYS, checkedUuid, isCheckedEntity, type Checked } from '../../domain/checks.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
@@ -11,6 +12,7 @@ import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
 import { rangeIn } from '../routing.ts';
+import { checkSegment } from '../segments.ts';
 import type { ChecksParameters, ChecksResponse, Estimate } from './checks-schema.ts';
 import { agreementOf, estimateOf, nextOf, readEstimate, readReview } from './estimates.ts';
 
@@ -29,8 +31,8 @@ export class ChecksReader {
   }
 
   /**
-   * The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown entity, SERVICE_UNAVAILABLE
-   * while the views cannot be read.
+   * The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown entity, VALIDATION_ERROR for an
+   * attribute that no session has, SERVICE_UNAVAILABLE while the views cannot be read.
    */
   read(parameters: ChecksParameters, caller = ''): Promise<ChecksResponse> {
     return this.#options
@@ -39,23 +41,29 @@ export class ChecksReader {
   }
 
   /**
-   * The estimate over all time; null if there is no verdict. Throws as `read`.
+   * The estimate over all time; null if there is no verdict. Throws AppError NOT_FOUND and SERVICE_UNAVAILABLE as `read`.
    */
-  estimate(instanceId: string, of: Checked, id: string, caller = ''): Promise<Estimate | null> {
+  estimate(
+    instanceId: string,
+    of: Checked,
+    id: string,
+    segment: readonly SegmentChoice[],
+  ): Promise<Estimate | null> {
     const range = { start: -Infinity, end: Infinity };
     return this.#options.readerOf(instanceId).read(async (snapshot) => {
       const { instance, entity } = await entityOf(snapshot, instanceId, of, id);
       const verdictsOf = checkedUuid(instanceId, of, entity.id);
-      return readEstimate(snapshot, { instance, of, entity, verdictsOf, range });
-    }, caller);
+      return readEstimate(snapshot, { instance, of, entity, verdictsOf, range, segment });
+    });
   }
 
   async #answer(snapshot: Snapshot, parameters: ChecksParameters): Promise<ChecksResponse> {
-    const { instanceId, of, id, reviewerError, limit } = parameters;
+    const { instanceId, of, id, reviewerError, limit, segment = [] } = parameters;
     const { instance, processedAt, entity } = await entityOf(snapshot, instanceId, of, id);
+    await checkSegment(snapshot, instance, segment);
     const verdictsOf = checkedUuid(instanceId, of, entity.id);
     const range = rangeIn(parameters);
-    const review = await readReview(snapshot, { instance, of, entity, verdictsOf, range });
+    const review = await readReview(snapshot, { instance, of, entity, verdictsOf, range, segment });
     const since = this.#options.answeringSince?.() ?? 0;
     const estimate = estimateOf(review, reviewerError);
     const { found, notFound } = estimate;

@@ -24,6 +24,7 @@ export const checksParameterSchemas = z
     'dateRange.start': queryParameterSchemas.shape['dateRange.start'],
     'dateRange.end': queryParameterSchemas.shape['dateRange.end'],
     timeZone: queryParameterSchemas.shape.timeZone,
+    segment: queryParameterSchemas.shape.segment,
     reviewerError: z.coerce
       .number('must be a number')
       .min(0, 'must be a number from 0 to 0.4')
@@ -44,14 +45,14 @@ const interval = z.strictObject({
 });
 
 const stratum = z.strictObject({
-  sessions: count.describe('Sessions in the range.'),
+  sessions: count.describe('Sessions in the range and segment.'),
   yes: count.describe('Of those drawn: verdicts YES.'),
   no: count.describe('Verdicts NO.'),
   unsure: count.describe('Verdicts UNSURE, which count for nothing.'),
   share: interval.nullable().describe('The share that is YES; null: nothing was checked.'),
 });
 
-/** What verdicts tell about the sessions of a range. */
+/** What verdicts tell about the sessions of a range and segment. */
 export const estimateSchema = z.strictObject({
   foundShare: share.nullable().describe('The share of sessions in which it was found; null: no sessions.'),
   share: interval
@@ -79,7 +80,8 @@ export const checksResponseSchema = z.strictObject({
     .describe('What is checked.'),
   ...estimateSchema.shape,
   uncounted: count.describe(
-    'Verdicts of people that do not count in the range: their sessions lie outside of it, or the draw has not come to them.',
+    'Verdicts of people that do not count in the range and segment: their sessions lie outside of it, or the draw has ' +
+      'not come to them.',
   ),
   secondReader: z
     .strictObject({

@@ -1,6 +1,6 @@
 /**
  * Estimates from verdicts how often something is truly there. Keeps the invariant that the order of the drawn sessions
- * depends on their ids alone, so anybody can draw them again.
+ * depends on their ids alone, so anybody can draw them again, of every range and segment.
  *
  * Test: test/e2e/steering-rules.test.ts, test/domain/checks.test.ts.
  */
@@ -15,12 +15,14 @@ import {
   type Stratum,
   type Verdict,
 } from '../../domain/checks.ts';
+import type { SegmentChoice } from '../../domain/attributes.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { quoted } from '../../store/duckdb.ts';
 import type { TableRows } from '../../store/published/segment-sql.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Range } from '../routing.ts';
+import { segmentCondition } from '../segments.ts';
 import type { ChecksResponse, Estimate } from './checks-schema.ts';
 
 /** Most sessions of each stratum whose verdicts count. */
@@ -35,13 +37,17 @@ export interface Drawn {
   readonly size: number;
 }
 
-/** What is checked, and when: `entity` is of what merged its heir; `verdictsOf` is the UUID that verdicts name. */
+/**
+ * What is checked, when and in which sessions: `entity` is of what merged its heir; `verdictsOf` is the UUID that verdicts
+ * name; `segment` leaves the order of its sessions as it is, so those that were checked stay a random sample of them.
+ */
 export interface Question {
   readonly instance: number;
   readonly of: Checked;
   readonly entity: { readonly number: number; readonly id: string };
   readonly verdictsOf: string;
   readonly range: Range;
+  readonly segment: readonly SegmentChoice[];
 }
 
 /** The latest verdict on each session, by its id. */
@@ -153,14 +159,17 @@ function factsOf(instance: number, kind: number, { start, end }: Range): TableRo
 
 /** Draws the first sessions of both strata. */
 async function draw(snapshot: Snapshot, question: Question): Promise<Drawn[]> {
-  const { instance, entity, range } = question;
+  const { instance, entity, range, segment } = question;
   const hits = hitsOf(question);
+  const within = segmentCondition(segment, instance);
   const rows = await snapshot.all(
     `with hit as (select distinct session from (${hits.sql})),
 placed as (
   select s.id::varchar as id, s.title, hit.session is not null as found,
     md5(concat($id, ' ', s.id::varchar)) as place
-  from (select distinct session from @sent where not gone) c join @session s using (session)
+  from (
+    select distinct session from @sent where not gone${within.sql === null ? '' : ` and ${within.sql}`}
+  ) c join @session s using (session)
   left join hit using (session)
 )
 select id, title, found, count(*) over (partition by found) as size
@@ -170,10 +179,11 @@ order by found, place`,
     {
       rows: {
         ...hits.rows,
+        ...within.rows,
         sent: factsOf(instance, KINDS.all, range),
         session: { table: 'session', equal: { instance } },
       },
-      bindings: { id: entity.id },
+      bindings: { id: entity.id, ...within.bindings },
     },
   );
   return rows.map(({ id, title, found, size }) => ({

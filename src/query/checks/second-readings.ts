@@ -117,6 +117,7 @@ async function readingsOf(
       entity,
       verdictsOf: entityId,
       range,
+      segment: [],
     });
     const said = drawn.filter(({ id }) => !['UNSURE', undefined].includes(verdicts.get(id)));
     const readings = [...said, ...nextOf({ drawn, verdicts }, AHEAD)]

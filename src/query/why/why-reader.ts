@@ -87,7 +87,14 @@ export class WhyReader {
       readAverages(query),
       readBreakdown(snapshot, { instance, kind, number, range, segment: basic.segment }),
       isCheckedEntity(groupBy)
-        ? readEstimate(snapshot, { instance, of: groupBy, entity, verdictsOf: entity.id, range })
+        ? readEstimate(snapshot, {
+            instance,
+            of: groupBy,
+            entity,
+            verdictsOf: entity.id,
+            range,
+            segment: basic.segment,
+          })
         : null,
     ]);
     const dimension = await this.#dimension(snapshot, basic, instance, { number: named.own, id });

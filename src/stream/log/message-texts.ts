@@ -1,10 +1,11 @@
 /**
- * Reads messages back from the stream, the only place that stores their text.
+ * Reads messages and comments of feedback back from the stream, the only place that stores their text.
  *
  * Test: test/stream/log/message-texts.test.ts.
  */
 import { jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
-import { POSITIONS_PER_ENTRY, type RecordedMessage } from '../../domain/records.ts';
+import type { FeedbackPlace } from '../../domain/feedback.ts';
+import { POSITIONS_PER_ENTRY, type RecordedMessage, type RecordedRequest } from '../../domain/records.ts';
 import { AppError } from '../../errors.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { CONVERSATIONS_STREAM } from '../subjects.ts';
@@ -30,7 +31,7 @@ const SMALL = 64 * 1024;
 const RIDE_OUT_MS = 2000;
 const ANSWER_MS = 5000;
 
-/** Reads messages by position. */
+/** Reads messages by position, and comments of feedback. */
 export class MessageTexts {
   readonly #connection: () => StreamConnection;
 
@@ -51,7 +52,34 @@ export class MessageTexts {
     positions: readonly number[],
     hear: (position: number, read: ReadMessage) => void,
   ): Promise<void> {
-    const bySequence = Map.groupBy(positions, (position) => Math.floor(position / POSITIONS_PER_ENTRY));
+    await this.#each(
+      positions,
+      (position) => position,
+      (position, { messageAt }) => hear(position, messageAt(position % POSITIONS_PER_ENTRY)),
+    );
+  }
+
+  /**
+   * The comments of these pieces of feedback, in their order; null: none, or the stream holds it no longer. Throws as
+   * `read`.
+   */
+  async comments(feedback: readonly FeedbackPlace[]): Promise<readonly (string | null)[]> {
+    const found = new Map<FeedbackPlace, string | null>();
+    await this.#each(
+      feedback,
+      ({ position }) => position,
+      (piece, { commentAt }) => found.set(piece, commentAt(piece.place)),
+    );
+    return feedback.map((piece) => found.get(piece) ?? null);
+  }
+
+  /** Reads the entry of each wanted thing, which `positionIn` places, and calls `hear` while it holds the entry. */
+  async #each<Wanted>(
+    all: readonly Wanted[],
+    positionIn: (wanted: Wanted) => number,
+    hear: (wanted: Wanted, entry: ReadEntry) => void,
+  ): Promise<void> {
+    const bySequence = Map.groupBy(all, (one) => Math.floor(positionIn(one) / POSITIONS_PER_ENTRY));
     if (bySequence.size === 0) return;
     const connection = this.#connection();
     try {
@@ -69,8 +97,9 @@ export class MessageTexts {
       const work = async (): Promise<void> => {
         const others: Promise<void>[] = [];
         for (const [sequence, wanted] of waiting) {
-          const { bytes, messageAt } = await readEntry(connection, manager, sequence, firstSequence);
-          for (const position of wanted) hear(position, messageAt(position % POSITIONS_PER_ENTRY));
+          const entry = await readEntry(connection, manager, sequence, firstSequence);
+          const { bytes } = entry;
+          for (const one of wanted) hear(one, entry);
           if (bytes > SMALL && workers > AT_ONCE) {
             workers -= 1;
             break;
@@ -98,6 +127,8 @@ interface ReadEntry {
   readonly bytes: number;
   /** Returns the message at an index. */
   readonly messageAt: (index: number) => ReadMessage;
+  /** Returns the comment of the feedback that the request at a place holds; null: none. */
+  readonly commentAt: (place: number) => string | null;
 }
 
 async function readEntry(
@@ -112,16 +143,18 @@ async function readEntry(
     null;
   if (bytes === null) {
     const gone = sequence < (await firstSequence()) ? 'EXPIRED' : 'DELETED';
-    return { bytes: 0, messageAt: () => ({ gone }) };
+    return { bytes: 0, messageAt: () => ({ gone }), commentAt: () => null };
   }
-  const messages = messagesIn(bytes);
+  const requests = requestsIn(bytes);
+  const messages = requests.flatMap((request) => request.messages);
   const messageAt = (index: number): ReadMessage => {
     const message = messages[index];
     if (message === undefined) return { gone: 'UNREADABLE' };
     if (message.erased === true) return { gone: 'ERASED' };
     return message.expired === true ? { gone: 'EXPIRED' } : { message };
   };
-  return { bytes: bytes.length, messageAt };
+  const commentAt = (place: number): string | null => requests[place]?.feedback?.comment ?? null;
+  return { bytes: bytes.length, messageAt, commentAt };
 }
 
 /** Calls `ask` at the first call, and returns the same result later. */
@@ -140,10 +173,10 @@ async function payloadOf(manager: JetStreamManager, sequence: number): Promise<U
   }
 }
 
-/** The messages of an entry in order; empty if it cannot be decoded. */
-function messagesIn(payload: Uint8Array): readonly RecordedMessage[] {
+/** The requests of an entry in order; empty if it cannot be decoded. */
+function requestsIn(payload: Uint8Array): readonly RecordedRequest[] {
   try {
-    return decodeRecord(payload).requests.flatMap(({ messages }) => messages);
+    return decodeRecord(payload).requests;
   } catch (error) {
     if (error instanceof DecodeError) return [];
     throw error;

@@ -5,7 +5,13 @@
  * Test: test/web/ingest/feedback-body.test.ts.
  */
 import { z } from 'zod';
-import { BEST_RATING, FEEDBACK_VALUES, LONGEST_COMMENT, type Feedback } from '../../domain/feedback.ts';
+import {
+  BEST_RATING,
+  FEEDBACK_VALUES,
+  LONGEST_COMMENT,
+  MOST_FEEDBACK,
+  type Feedback,
+} from '../../domain/feedback.ts';
 import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
 import { parseInstant } from '../../domain/time.ts';
 import { givenUuid } from '../../domain/uuid.ts';
@@ -74,19 +80,47 @@ export const feedbackSchema = z
       context.addIssue({ code: 'custom', path: ['position'], message: 'must be left out where at is given' });
   });
 
-/** A valid request: UUIDs in lower case. */
+const COUNT_RULE = `must hold 1 to ${MOST_FEEDBACK} pieces of feedback`;
+
+/** Several pieces in one request. */
+export const feedbackListSchema = z.strictObject({
+  feedback: z
+    .array(feedbackSchema, 'must be an array of feedback')
+    .min(1, COUNT_RULE)
+    .max(MOST_FEEDBACK, COUNT_RULE)
+    .describe('Stored in this order; nothing is stored if one of them is refused.'),
+});
+
+/** A valid piece of feedback: UUIDs in lower case. */
 export interface FeedbackBody {
   readonly sessionId: string;
   readonly instanceId: string | undefined;
   readonly feedback: Feedback;
 }
 
+/** A valid request. `isList`: it was sent as a list. */
+export interface FeedbackRequest {
+  readonly pieces: readonly FeedbackBody[];
+  readonly isList: boolean;
+}
+
 /** Throws AppError VALIDATION_ERROR. */
-export function parseFeedback(json: unknown): FeedbackBody {
-  const { sessionId, instanceId, at, value, position, rating, comment, userId } = checked(
-    feedbackSchema,
-    json,
-  );
+export function parseFeedback(json: unknown): FeedbackRequest {
+  const isList = typeof json === 'object' && json !== null && 'feedback' in json;
+  const given = isList ? checked(feedbackListSchema, json).feedback : [checked(feedbackSchema, json)];
+  return { pieces: given.map(bodyOf), isList };
+}
+
+function bodyOf({
+  sessionId,
+  instanceId,
+  at,
+  value,
+  position,
+  rating,
+  comment,
+  userId,
+}: z.output<typeof feedbackSchema>): FeedbackBody {
   const time = at === undefined ? null : parseInstant(at);
   return {
     sessionId: sessionId.toLowerCase(),

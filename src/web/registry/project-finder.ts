@@ -1,5 +1,5 @@
 /**
- * Finds projects and names of instances, for processes that need nothing else of the registry.
+ * Finds projects and settings of instances, for processes that need nothing else of the registry.
  *
  * Test: test/web/registry/project-finder.test.ts.
  */
@@ -17,21 +17,21 @@ export async function openProjectFinder(
   return projectFinder(await openKeyValue(connection, 'registry', options));
 }
 
-/** Returns the name of an instance (lower-case id), or null. */
-export type NameFinder = (instanceId: string) => Promise<string | null>;
+/** Returns the name of an instance (lower-case id) and what it leaves out; null for an unknown one. */
+export type SettingsFinder = (instanceId: string) => Promise<Pick<Instance, 'name' | 'leaveOut'> | null>;
 
-export async function openNameFinder(
+export async function openSettingsFinder(
   connection: StreamConnection,
   options: { readonly replicas?: number } = {},
-): Promise<NameFinder> {
-  return nameFinder(await openKeyValue(connection, 'registry', options));
+): Promise<SettingsFinder> {
+  return settingsFinder(await openKeyValue(connection, 'registry', options));
 }
 
-/** Reads the name each time, because it may change. Rejects while the bucket is unreachable. */
-export function nameFinder(bucket: Pick<KeyValueBucket, 'get'>): NameFinder {
+/** Reads the settings each time, because they may change. Rejects while the bucket is unreachable. */
+export function settingsFinder(bucket: Pick<KeyValueBucket, 'get'>): SettingsFinder {
   return async (instanceId) => {
     const entry = await bucket.get(`instance.${instanceId}`);
-    return entry === null ? null : (JSON.parse(entry.value) as Instance).name;
+    return entry === null ? null : (JSON.parse(entry.value) as Instance);
   };
 }
 

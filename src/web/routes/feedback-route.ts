@@ -14,8 +14,8 @@ import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import type { MessageBudget } from '../rate-limit.ts';
 import { serve } from '../serve.ts';
 
-/** Size of the longest comment in any script, as JSON. */
-const FEEDBACK_BODY_BYTES = 64 * 1024;
+/** Size of as many long comments as one request may hold in the Latin script, and of one in any script, as JSON. */
+const FEEDBACK_BODY_BYTES = 1024 * 1024;
 
 export function registerFeedbackRoute(
   v1: FastifyInstance,
@@ -31,11 +31,11 @@ export function registerFeedbackRoute(
     serve(scope, GIVE_FEEDBACK, async ({ request, reply }) => {
       const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
       const body = parseFeedback(request.body ?? {});
-      countMessages(budget, request, reply, 1);
+      countMessages(budget, request, reply, body.pieces.length);
       const { projectId } = request;
-      const { instanceId, sessionId, position } = await taker.take({ projectId, body, idempotencyKey });
+      const { pieces, position } = await taker.take({ projectId, body, idempotencyKey });
       reply.header('X-Stream-Position', String(position));
-      return { instanceId, sessionId };
+      return body.isList ? { feedback: pieces } : pieces[0]!;
     });
   });
 }

@@ -7,6 +7,7 @@ import type { Rule } from '../../../src/doors/alerts/rule.ts';
 import { Rules } from '../../../src/doors/alerts/rules.ts';
 import { DAY, HOUR, windowAt } from '../../../src/doors/alerts/windows.ts';
 import type { ShardAlerts } from '../../../src/domain/alerting.ts';
+import type { LeftOut } from '../../../src/domain/attributes.ts';
 import { silentLogger } from '../../../src/logger.ts';
 import { Random } from '../../faults/support/random.ts';
 import { MemoryBucket } from '../../support/memory-bucket.ts';
@@ -26,6 +27,8 @@ class Service {
   /** Evaluations that have ended. */
   evaluations = 0;
   now = MONDAY / 1000;
+  /** What the instance leaves out. */
+  leaveOut: LeftOut = {};
   /** Happens between the decision to evaluate and the reading. */
   beforeRead: () => unknown = () => undefined;
   #alerter: Alerter | null = null;
@@ -60,7 +63,7 @@ class Service {
         close: async () => undefined,
       }),
       projectOf: async () => 'p',
-      nameOf: async () => 'Shop',
+      settingsOf: async () => ({ name: 'Shop', leaveOut: this.leaveOut }),
       isOf: () => true,
       publicUrl: '',
       logger: silentLogger(),
@@ -330,6 +333,34 @@ describe('digests', () => {
     );
   });
 
+  it('count their segment, without what the instance leaves out when the week is over', async () => {
+    const of = [{ plan: 'pro' }, { plan: 'pro', environment: 'test' }, { plan: 'free' }, {}];
+    const told = of.map((attributes, session) => ({ ...events[0]!, session, attributes }));
+    const next = { ...events[2]!, session: 9 };
+    const condition = { kind: 'digest' as const, segment: { plan: ['pro'] } };
+    const tests = { kind: 'digest' as const, segment: { environment: 'test' } };
+    const service = await new Service([...told, next]).with(
+      digest,
+      { ...digest, condition },
+      { ...digest, condition: tests },
+    );
+    service.start();
+    service.work(told.length);
+    await service.messagesCame(3);
+    service.leaveOut = { environment: ['test'] };
+    service.work(told.length + 1);
+    await service.settled();
+    const ended = (await service.stop()).filter(({ text }) => text.includes('16 November'));
+    deepEqual(ended.map(({ text }) => text.split('\n').slice(1, 3)).sort(), [
+      ['Only conversations with environment ‘test’ count.', 'There was 1 conversation with 1 user.'],
+      [
+        'Only conversations with plan ‘pro’ and without environment ‘test’ count.',
+        'There was 1 conversation with 1 user.',
+      ],
+      ['Only conversations without environment ‘test’ count.', 'There were 3 conversations with 3 users.'],
+    ]);
+  });
+
   it('are of the weeks of the time zone, each once, and begin to end at its Monday', async () => {
     const hour = 60 * 60e6;
     // Sunday evening in Berlin, Monday there and Sunday in UTC, and Monday in both, after clocks were put back.
@@ -408,7 +439,7 @@ describe('instances of many projects', () => {
         close: async () => undefined,
       }),
       projectOf: async (instanceId) => instanceId.split('-')[0] ?? '',
-      nameOf: async () => null,
+      settingsOf: async () => null,
       isOf: () => true,
       publicUrl: '',
       logger: silentLogger(),

@@ -8,6 +8,7 @@ import { entity, INSTANCE, NOW, rule } from './builders.ts';
 
 const NOTHING: Digest = {
   span: windowAt('WEEK', 'UTC', NOW * 1000),
+  segment: [],
   timeZone: 'UTC',
   until: null,
   sessions: { now: 0, before: 0 },
@@ -140,12 +141,27 @@ Signals of dissatisfaction
     deepEqual(digestLines({ until: NOTHING.span.start }), [WEEK, 'This week has not begun.']);
   });
 
+  it('says whose conversations count, and leads to them', () => {
+    const segment = [
+      { name: 'environment', values: ['test'], isLeftOut: true },
+      { name: 'plan', values: ['pro', 'team'] },
+    ] as const;
+    const whose = 'Only conversations with plan ‘pro’ or ‘team’ and without environment ‘test’ count.';
+    deepEqual(digestLines({ segment }), [WEEK, whose, 'There were no conversations.']);
+    deepEqual(digestLines({ segment, sessions: { now: 3, before: 3 } }).slice(0, 2), [WEEK, whose]);
+    equal(
+      linkToDigest(INSTANCE, { ...NOTHING, segment }),
+      `/?instance=${INSTANCE}&range=2026-11-16%2F2026-11-22` +
+        '&segment.environment%21=test&segment.plan=pro&segment.plan=team',
+    );
+  });
+
   it('leads to its week, in days of its time zone', () => {
     const link = linkToDigest(INSTANCE, NOTHING);
     equal(link, `/?instance=${INSTANCE}&range=2026-11-16%2F2026-11-22`);
     const span = windowAt('WEEK', 'Pacific/Kiritimati', NOW * 1000);
     equal(
-      linkToDigest(INSTANCE, { span, timeZone: 'Pacific/Kiritimati' }),
+      linkToDigest(INSTANCE, { span, segment: [], timeZone: 'Pacific/Kiritimati' }),
       link.replace('16%', '23%').replace('22', '29'),
     );
   });
@@ -153,7 +169,9 @@ Signals of dissatisfaction
   /** Figures of an instance with 42 conversations in each span; `of`: those of a topic in it. */
   const figures = (of: (span: Span) => number, sessions: (span: Span) => number = () => 42): Figures => ({
     position: 7,
-    of: () => figures(of, sessions),
+    of() {
+      return this;
+    },
     entities: async ({ groupBy, span }) => {
       const count = groupBy === 'TOPIC' ? of(span) : 0;
       return count === 0 ? [] : [entity({ sessions: count })];
@@ -182,8 +200,8 @@ Signals of dissatisfaction
         (span) => (span.start === start ? 42 : 0),
         (span) => (span.start === -Infinity ? before : 42),
       );
-    deepEqual((await readDigest(fresh(0), NOTHING.span, 'UTC')).newTopics, []);
-    deepEqual((await readDigest(fresh(1), NOTHING.span, 'UTC')).newTopics, [entity()]);
+    deepEqual((await readDigest(fresh(0), [], NOTHING.span, 'UTC')).newTopics, []);
+    deepEqual((await readDigest(fresh(1), [], NOTHING.span, 'UTC')).newTopics, [entity()]);
   });
 
   it('tells what rises against the eight weeks before, though one week before proves nothing', async () => {
@@ -193,12 +211,12 @@ Signals of dissatisfaction
         (span) => (span.end - span.start > WEEK_LONG ? 140 : span.start === start ? 28 : 17),
       );
     const { id, name, groupBy } = entity();
-    const { topics, rising } = await readDigest(few(11, 1), NOTHING.span, 'UTC');
+    const { topics, rising } = await readDigest(few(11, 1), [], NOTHING.span, 'UTC');
     const weeksBefore = { sessions: 1, weeks: 8 };
     deepEqual(rising, [{ groupBy, id, name, sessions: 11, sessionsBefore: 1, weeksBefore }]);
     deepEqual(topics, [{ ...entity({ sessions: 11 }), sessionsBefore: 1 }]);
-    deepEqual((await readDigest(few(2, 1), NOTHING.span, 'UTC')).rising, []);
-    deepEqual((await readDigest(few(11, 11), NOTHING.span, 'UTC')).rising, []);
+    deepEqual((await readDigest(few(2, 1), [], NOTHING.span, 'UTC')).rising, []);
+    deepEqual((await readDigest(few(11, 11), [], NOTHING.span, 'UTC')).rising, []);
   });
 
   it('compares a week that is not over with as much of the week before', async () => {
@@ -210,10 +228,10 @@ Signals of dissatisfaction
         return 1;
       },
     );
-    const { until } = await readDigest(watched, NOTHING.span, 'UTC', NOW * 1000);
+    const { until } = await readDigest(watched, [], NOTHING.span, 'UTC', NOW * 1000);
     equal(until, NOW * 1000);
     deepEqual(spans[1], { start: start - WEEK_LONG, end: NOW * 1000 - WEEK_LONG });
-    equal((await readDigest(watched, NOTHING.span, 'UTC', NOTHING.span.end)).until, null);
+    equal((await readDigest(watched, [], NOTHING.span, 'UTC', NOTHING.span.end)).until, null);
   });
 
   it('tells beside what people checked how sure it is, in figures and words', async () => {
@@ -227,7 +245,7 @@ Signals of dissatisfaction
       },
       entities: async ({ span }) => [entity({ sessions: span.start === start ? 12 : 1 })],
     };
-    const digest = await readDigest(checked, NOTHING.span, 'UTC');
+    const digest = await readDigest(checked, [], NOTHING.span, 'UTC');
     deepEqual(digest.topics, [{ ...entity({ sessions: 12 }), sessionsBefore: 1, precision }]);
     deepEqual(digest.gaps, [entity({ sessions: 12 })]);
     deepEqual([...new Set(asked)].toSorted(), [
@@ -253,7 +271,7 @@ Signals of dissatisfaction
 
   it('says how many of a list it leaves out', async () => {
     const many = { ...figures(() => 0), entities: async () => Array.from({ length: 8 }, () => entity()) };
-    const { topics, gaps, others } = await readDigest(many, NOTHING.span, 'UTC');
+    const { topics, gaps, others } = await readDigest(many, [], NOTHING.span, 'UTC');
     deepEqual([topics.length, gaps.length, others.topics, others.gaps], [5, 3, 3, 5]);
   });
 });

@@ -41,7 +41,9 @@ export class EventFigures implements Figures {
     if (segment.length === 0) return this;
     return new EventFigures(
       this.#events.filter(({ attributes = {} }) =>
-        segment.every(({ name, values }) => values.includes(attributes[name] ?? '')),
+        segment.every(
+          ({ name, values, isLeftOut = false }) => values.includes(attributes[name] ?? '') !== isLeftOut,
+        ),
       ),
     );
   }

@@ -43,6 +43,7 @@ describe('the body of a new alert', () => {
       { kind: 'new_value', segmentKey: 'version', minSessions: 200, segment: { plan: 'pro' } },
       { kind: 'dsat_share', window: 'HOUR', above: 0.25, minSessions: 20 },
       { kind: 'digest' },
+      { kind: 'digest', segment: { plan: 'pro', 'environment!': 'test' } },
     ])
       deepEqual(faults({ condition }), [], JSON.stringify(condition));
     deepEqual(faults({ delivery: { url: URL, format: 'slack', secret: SECRET } }), []);
@@ -62,7 +63,6 @@ describe('the body of a new alert', () => {
       [{ condition: { ...count, segment: { plan: [] } } }, 'condition.segment.plan'],
       [{ condition: { ...count, segment: { plan: 'x'.repeat(201) } } }, 'condition.segment.plan'],
       [{ condition: { ...count, segment: { externalId: 'x' } } }, 'condition.segment.externalId'],
-      [{ condition: { kind: 'digest', segment: { plan: 'pro' } } }, 'condition'],
       [{ condition: { ...count, atLeast: 0 } }, 'condition.atLeast'],
       [{ condition: { ...count, atLeast: 1.5 } }, 'condition.atLeast'],
       [{ condition: { ...count, atLeast: 1e300 } }, 'condition.atLeast'],

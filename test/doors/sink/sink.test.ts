@@ -74,6 +74,8 @@ async function threeDays(): Promise<Fixture> {
       ],
       topics: [topic(1, 'refunds'), topic(2, 'parcels')],
     }),
+    [],
+    { attributes: [{ instance: 1, session: 2, name: 'environment', value: 'test' }] },
   );
   await opened.publish();
   return opened;
@@ -223,6 +225,11 @@ describe('a sink', () => {
         sessions: index === 0 ? 2 : 1,
         dissatisfied: 0,
       })),
+      // The second day has a test alone.
+      [
+        { date: '2026-01-05', sessions: 2 },
+        { date: '2026-01-07', sessions: 1 },
+      ],
     ]);
   });
 

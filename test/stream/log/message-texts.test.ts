@@ -85,6 +85,36 @@ describe('texts of messages', () => {
     );
   });
 
+  it('are read of feedback, by the place of its request', async () => {
+    const ids = { projectId: ID, instanceId: ID, sessionId: ID, acceptedAt: 1 };
+    const said = [undefined, 'too slow'].map((comment, index) =>
+      encodeRequest({
+        ...ids,
+        requestId: String(index),
+        messages: [],
+        feedback: { value: -1, ...(comment === undefined ? {} : { comment }) },
+      }),
+    );
+    const message = encodeRequest({
+      ...ids,
+      requestId: 'm',
+      messages: [{ content: 'a', role: 'user', at: 1 }],
+    });
+    const sequence = await store(await encodeRecord([message, ...said]));
+    const gone = await storeTexts(['b']);
+    await (await jetstreamManager(connection.nats)).streams.deleteMessage(CONVERSATIONS_STREAM, gone);
+    const at = positionOf(sequence, 1);
+    deepEqual(
+      await texts.comments([
+        { position: at, place: 2 },
+        { position: at, place: 1 },
+        { position: positionOf(gone, 0), place: 0 },
+        { position: at, place: 2 },
+      ]),
+      ['too slow', null, null, 'too slow'],
+    );
+  });
+
   it('cannot be read while there is no stream: 503, to be tried again', async () => {
     const other = await openConnection({ ...server.address, name: 'closed' });
     await other.close();

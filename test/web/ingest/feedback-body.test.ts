@@ -1,4 +1,4 @@
-import { deepEqual, throws } from 'node:assert/strict';
+import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parseFeedback } from '../../../src/web/ingest/feedback-body.ts';
 
@@ -9,20 +9,41 @@ describe('a body of feedback', () => {
     deepEqual(
       parseFeedback({ sessionId: SESSION, at: '2026-01-31T09:30:00.000001Z', value: -1, userId: 'ada' }),
       {
-        sessionId: SESSION.toLowerCase(),
-        instanceId: undefined,
-        feedback: { value: -1, at: Date.UTC(2026, 0, 31, 9, 30) * 1000 + 1, userId: 'ada' },
+        pieces: [
+          {
+            sessionId: SESSION.toLowerCase(),
+            instanceId: undefined,
+            feedback: { value: -1, at: Date.UTC(2026, 0, 31, 9, 30) * 1000 + 1, userId: 'ada' },
+          },
+        ],
+        isList: false,
       },
     );
-    deepEqual(parseFeedback({ sessionId: SESSION, value: 0, position: 7, rating: 5 }).feedback, {
-      value: 0,
-      position: 7,
-      rating: 5,
+    const piece = { sessionId: SESSION, value: 0, position: 7, rating: 5 };
+    const { pieces } = parseFeedback(piece);
+    deepEqual(pieces[0]?.feedback, { value: 0, position: 7, rating: 5 });
+    deepEqual(parseFeedback({ feedback: [piece] }), { pieces, isList: true });
+    equal(parseFeedback({ feedback: Array(100).fill(piece) }).pieces.length, 100);
+  });
+
+  it('names every fault of a list by its place', () => {
+    const piece = { sessionId: SESSION, value: 1 };
+    throws(() => parseFeedback({ feedback: [piece, { value: 1 }, { ...piece, value: 2 }] }), {
+      code: 'VALIDATION_ERROR',
+      details: [
+        { path: 'feedback.1.sessionId', message: 'is required' },
+        { path: 'feedback.2.value', message: 'must be 1, -1 or 0' },
+      ],
     });
   });
 
   const faults: readonly [body: unknown, says: RegExp][] = [
     [null, /must be a JSON object/],
+    [{ feedback: [] }, /feedback must hold 1 to 100 pieces/],
+    [{ feedback: Array(101).fill({ sessionId: SESSION, value: 1 }) }, /feedback must hold 1 to 100 pieces/],
+    [{ feedback: 'good' }, /feedback must be an array of feedback/],
+    [{ feedback: [null] }, /feedback.0 must be a JSON object/],
+    [{ feedback: [{ sessionId: SESSION, value: 1 }], value: 1 }, /value is not a member/],
     [{ value: 1 }, /sessionId is required/],
     [{ sessionId: SESSION, value: 0.5 }, /value must be 1, -1 or 0/],
     [{ sessionId: SESSION, value: 1, rating: 0 }, /rating must be a whole number from 1 to 5/],

@@ -1,6 +1,6 @@
 import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nameFinder, projectFinder } from '../../../src/web/registry/project-finder.ts';
+import { projectFinder, settingsFinder } from '../../../src/web/registry/project-finder.ts';
 
 describe('the project of an instance', () => {
   it('is asked for once; what failed is asked again', async () => {
@@ -22,15 +22,15 @@ describe('the project of an instance', () => {
   });
 });
 
-describe('the name of an instance', () => {
-  it('is what it is now; one without a name, or unknown, has none', async () => {
-    const names: Record<string, string | null> = { 'instance.a': 'Shop', 'instance.b': null };
-    const find = nameFinder({
-      get: async (key) =>
-        key in names ? { value: JSON.stringify({ name: names[key] }), revision: 1 } : null,
+describe('the settings of an instance', () => {
+  it('are what they are now; an unknown instance has none', async () => {
+    const stored: Record<string, object> = { 'instance.a': { name: 'Shop' }, 'instance.b': { name: null } };
+    const find = settingsFinder({
+      get: async (key) => (key in stored ? { value: JSON.stringify(stored[key]), revision: 1 } : null),
     });
-    deepEqual([await find('a'), await find('b'), await find('c')], ['Shop', null, null]);
-    names['instance.a'] = 'Shop in Berlin';
-    equal(await find('a'), 'Shop in Berlin');
+    deepEqual([await find('a'), await find('b'), await find('c')], [{ name: 'Shop' }, { name: null }, null]);
+    const changed = { name: 'Shop in Berlin', leaveOut: { environment: ['test'] } };
+    stored['instance.a'] = changed;
+    deepEqual(await find('a'), changed);
   });
 });

@@ -26,12 +26,11 @@ const SIGNALS = { SAT: 'a signal of satisfaction', DSAT: 'a signal of dissatisfa
 
 /** Returns a sentence without its full stop. */
 export function conditionWords(condition: Condition): string {
-  const of = condition.kind === 'digest' ? '' : segmentWords(condition.segment);
-  return `${kindWords(condition)}${of}`;
+  return `${kindWords(condition)}${segmentWords(condition.segment)}`;
 }
 
 /** Example: “, counting only conversations with plan ‘pro’ or ‘team’”. */
-function segmentWords(segment: Exclude<Condition, { readonly kind: 'digest' }>['segment']): string {
+function segmentWords(segment: Condition['segment']): string {
   const choices = Object.entries(segment ?? {}).map(([name, values]) =>
     choiceOf(name, [values].flat().map(String)),
   );

@@ -63,7 +63,7 @@ export function ChecksOf({
   const name = `checks ${of} ${id} ${period.name}`;
   // Not with each message that arrives: a draw orders all conversations of the period.
   const { value, error } = useAnswer(name, `${edits} ${given}`, (signal) =>
-    api.checks({ instanceId: period.instance, of, id, ...period.dates, limit: DRAWN }, signal),
+    api.checks({ instanceId: period.instance, of, id, ...period.range, limit: DRAWN }, signal),
   );
   if (value === null || value.foundShare === null)
     return error === null || error.status === 404 ? null : <Fault error={error} />;
@@ -77,9 +77,6 @@ export function ChecksOf({
       }
     >
       <Estimate found={value} />
-      {Object.keys(period.segment).length === 0 ? null : (
-        <p class="faint">Checks are of all conversations, whatever segment is chosen.</p>
-      )}
       {error === null ? null : <Fault error={error} />}
       <SecondReader second={value.secondReader} />
       {isOpen ? (
@@ -132,9 +129,9 @@ function Estimate({ found: all }: { readonly found: ChecksResponse }) {
       )}
       {unsure === 0 ? null : <span class="faint"> · {unsure} could not be told</span>}
       {all.uncounted === 0 ? null : (
-        <span class="faint" title="Each period has a random sample of its own.">
+        <span class="faint" title="Each period and segment has a random sample of its own.">
           {' '}
-          · {counted(all.uncounted, 'verdict')} of other periods or samples{' '}
+          · {counted(all.uncounted, 'verdict')} of other periods, segments or samples{' '}
           {all.uncounted === 1 ? 'does' : 'do'} not count here
         </span>
       )}

@@ -10,9 +10,7 @@ import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
 export interface Period {
   readonly instance: string;
   readonly compare: Comparison;
-  /** `dateRange.start` and `dateRange.end`, which the whole history lacks. */
-  readonly dates: AskedRange;
-  /** The same, and the segment. */
+  /** `dateRange.start` and `dateRange.end`, which the whole history lacks, and the segment. */
   readonly range: AskedRange & SegmentParameters;
   readonly segment: SegmentParameters;
   /** The same in local time; null for the whole history. */
@@ -58,7 +56,6 @@ export function usePeriod(): Period {
     return {
       instance,
       compare,
-      dates: {},
       range: segment,
       segment,
       clock: null,
@@ -72,7 +69,6 @@ export function usePeriod(): Period {
   return {
     instance,
     compare,
-    dates: asked(range),
     range: { ...asked(range), ...segment },
     segment,
     clock: { start: range.start, end: range.end },
