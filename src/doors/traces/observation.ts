@@ -3,6 +3,7 @@
  *
  * Test: test/doors/traces/otlp/read.test.ts.
  */
+import type { Usage } from '../../domain/usage.ts';
 
 /** A message of a user or the assistant; never a system prompt, tool call or tool result. */
 export interface ObservedMessage {
@@ -47,6 +48,8 @@ export interface Observation {
   readonly instanceId?: string;
   /** Attributes of the conversation that the span or its resource names. */
   readonly attributes?: ObservedAttributes;
+  /** What a call took; of an agent, mostly the sum of its calls. */
+  readonly usage?: Usage;
   /** Input of the span in order: history first, the last question last. */
   readonly asked: readonly ObservedMessage[];
   /**

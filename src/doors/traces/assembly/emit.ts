@@ -9,6 +9,7 @@ import { isExternalId, UUID_PATTERN } from '../../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../../domain/limits.ts';
 import { placeholderOf, type MaskedKind } from '../../../domain/placeholders.ts';
 import type { RecordedRequest } from '../../../domain/records.ts';
+import { usageMetadata } from '../../../domain/usage.ts';
 import type { Acceptor } from '../../../web/ingest/acceptor.ts';
 import { placeholderNumber } from '../../../web/ingest/placeholder-number.ts';
 import { authorsIn } from '../../../web/ingest/prepared-request.ts';
@@ -37,11 +38,12 @@ export function requestOf(
   { projectId, name }: Conversation,
   { seed, acceptedAt, messages, attributes = {} }: Emission,
 ): EmittedRequest {
-  const drafted = messages.map(({ role, content, at, userId }) => ({
+  const drafted = messages.map(({ role, content, at, userId, usage }) => ({
     content: content.toWellFormed(),
     role,
     ...(isLabel(userId) || isToken(userId) ? { userId: userId.toWellFormed() } : {}),
     at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
+    ...(usage === undefined ? {} : { metadata: usageMetadata(usage) }),
   }));
   const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name, attributes) });
   const authors = authorsIn(drafted);

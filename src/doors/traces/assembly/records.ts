@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Codec } from './assembly-store.ts';
+import type { Usage } from '../../../domain/usage.ts';
 import type { ObservedAttributes } from '../observation.ts';
 import type { NewMessage } from './merge-span.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
@@ -39,6 +40,7 @@ export interface Emission {
 
 export interface EmittedMessage extends NewMessage {
   readonly userId?: string;
+  readonly usage?: Usage;
 }
 
 /** What is known of a conversation. */
@@ -52,6 +54,8 @@ export interface Conversation {
   forgotten: boolean;
   /** Its turns until then were erased, microseconds; missing: none were. */
   readonly erasedAt?: number | undefined;
+  /** Usage of calls that brought no message: it lies on the next one. */
+  usage?: Usage | undefined;
   /** Messages that may not have been stored yet. Written, sealed, before they are. */
   outbox: Emission[];
   /** How many emissions there have been. */
@@ -66,6 +70,8 @@ export interface TraceRecord {
   readonly conversations: ReadonlyMap<string, ConversationName>;
   /** What its spans told of conversations, by the conversation's id; '' for those that name none. */
   readonly attributes: ReadonlyMap<string, ObservedAttributes>;
+  /** Usage of spans that counts, and had no message to lie on, by span id. */
+  readonly usage: ReadonlyMap<string, Usage>;
   /** How many messages its spans added, by the newest entry and the digest; of the oldest together by ''. */
   readonly added: ReadonlyMap<string, number>;
 }
@@ -76,6 +82,7 @@ export const NOTHING_KNOWN: TraceRecord = {
   spans: [],
   conversations: new Map(),
   attributes: new Map(),
+  usage: new Map(),
   added: new Map(),
 };
 
@@ -91,6 +98,8 @@ export interface Kept {
 export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
 /** Of so many conversations of one trace, attributes are kept: those told of last. */
 const KEPT_ATTRIBUTES = 64;
+/** Of so many spans of one trace, usage waits for messages: the newest. */
+const KEPT_USAGE = 64;
 const COMPRESS_ABOVE = 2048;
 
 /** A name for a key: the same for the same parts. */
@@ -108,7 +117,7 @@ export function forgetTurns(conversation: Conversation, kept: number): void {
 
 /** A trace of which no more is known than can be kept: what was counted first says least. */
 export function boundedTrace(
-  { ids, spans, conversations, attributes, added }: TraceRecord,
+  { ids, spans, conversations, attributes, usage, added }: TraceRecord,
   kept: number,
 ): TraceRecord {
   const isCounted = ({ counted }: SeenSpan): boolean => counted;
@@ -122,6 +131,7 @@ export function boundedTrace(
     ],
     conversations: new Map([...conversations].slice(-kept)),
     attributes: new Map([...attributes].slice(-KEPT_ATTRIBUTES)),
+    usage: new Map([...usage].slice(-KEPT_USAGE)),
     added: new Map(oldest > 0 ? [['', oldest], ...counts] : counts),
   };
 }
@@ -133,7 +143,7 @@ export interface OutboxSeal {
 }
 
 export function encodeConversation(conversation: Conversation, outboxSeal: OutboxSeal): string {
-  const { projectId, name, turns, merged, forgotten, erasedAt, outbox, emissions } = conversation;
+  const { projectId, name, turns, merged, forgotten, erasedAt, usage, outbox, emissions } = conversation;
   return pack({
     v: 1,
     projectId,
@@ -145,6 +155,7 @@ export function encodeConversation(conversation: Conversation, outboxSeal: Outbo
     merged: merged.stored,
     forgotten,
     erasedAt,
+    usage,
     // What is sealed does not get smaller.
     ...(outbox.length === 0 ? {} : { sealed: outboxSeal.seal(zstdCompressSync(JSON.stringify(outbox))) }),
     emissions,
@@ -212,11 +223,11 @@ export function forgottenConversation(
   const stored = text === '' ? {} : (unpack(text) as Partial<StoredConversation>);
   const { projectId, name, turns } = stored;
   if (projectId === undefined || name === undefined || turns === undefined || turns.length === 0) return null;
-  const { outbox: _, sealed: __, ...rest } = stored;
+  const { outbox: _, sealed: __, usage: ___, ...rest } = stored;
   return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true, erasedAt }) };
 }
 
-function encodeTrace({ ids, spans, conversations, attributes, added }: TraceRecord): string {
+function encodeTrace({ ids, spans, conversations, attributes, usage, added }: TraceRecord): string {
   const byName = Map.groupBy(conversations, ([, { instanceId, id, trace }]) =>
     JSON.stringify([instanceId, id ?? null, trace ?? null]),
   );
@@ -226,9 +237,17 @@ function encodeTrace({ ids, spans, conversations, attributes, added }: TraceReco
     conversations: [...byName.values()].map((group) => [group[0]?.[1], group.map(([spanId]) => spanId)]),
     added: [...added],
     ...(attributes.size === 0 ? {} : { attributes: [...attributes] }),
-    spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
+    ...(usage.size === 0 ? {} : { usage: [...usage] }),
+    spans: spans.map(({ spanId, parentSpanId, counted, spent }) => [
+      spanId,
+      parentSpanId ?? '',
+      (counted ? COUNTED : 0) + (spent === true ? SPENT : 0),
+    ]),
   });
 }
+
+/** What is known of a span, as bits. */
+const [COUNTED, SPENT] = [1, 2];
 
 interface StoredTrace {
   readonly ids: SpanIds;
@@ -236,10 +255,11 @@ interface StoredTrace {
   readonly spans: readonly (readonly [string, string, number])[];
   readonly added?: readonly (readonly [digest: string, messages: number])[];
   readonly attributes?: readonly (readonly [conversationId: string, attributes: ObservedAttributes])[];
+  readonly usage?: readonly (readonly [spanId: string, usage: Usage])[];
 }
 
 function decodeTrace(text: string): TraceRecord {
-  const { ids, conversations, spans, added, attributes = [] } = unpack(text) as StoredTrace;
+  const { ids, conversations, spans, added, attributes = [], usage = [] } = unpack(text) as StoredTrace;
   // What versions before 2026-11-24 wrote is a day old at most.
   if (added === undefined) return NOTHING_KNOWN;
   const named = conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const));
@@ -247,11 +267,13 @@ function decodeTrace(text: string): TraceRecord {
     ids,
     conversations: new Map(named),
     attributes: new Map(attributes),
+    usage: new Map(usage),
     added: new Map(added),
-    spans: spans.map(([spanId, parent, counted]) => ({
+    spans: spans.map(([spanId, parent, bits]) => ({
       spanId,
       parentSpanId: parent === '' ? undefined : parent,
-      counted: counted === 1,
+      counted: (bits & COUNTED) !== 0,
+      spent: (bits & SPENT) !== 0,
     })),
   };
 }
@@ -284,11 +306,11 @@ export function conversationCodec(seal: OutboxSeal, kept = KEPT): Codec<Conversa
 export const TRACES: Codec<TraceRecord> = {
   encode: encodeTrace,
   decode: decodeTrace,
-  weigh: ({ spans, conversations, attributes, added }) =>
+  weigh: ({ spans, conversations, attributes, usage, added }) =>
     300 +
     TOLD_BYTES * attributes.size +
     SPAN_BYTES * spans.length +
-    PLACE_BYTES * (conversations.size + added.size),
+    PLACE_BYTES * (conversations.size + usage.size + added.size),
 };
 
 export const PAGES: Codec<ReadonlySet<string>> = {

@@ -5,6 +5,7 @@
  * Test: test/doors/traces/assembly/assembly.test.ts, laws.test.ts.
  */
 import { createHash } from 'node:crypto';
+import { sumOfUsage } from '../../../domain/usage.ts';
 import type { ObservedMessage, ObservedValue } from '../observation.ts';
 import { boundedAttributes } from '../conventions/attributes.ts';
 import type { LeftOut } from './assembly.ts';
@@ -16,7 +17,7 @@ import { forgetTurns, KEPT, keyOf, NOTHING_KNOWN } from './records.ts';
 import type { Conversation, ConversationName, EmittedMessage, Kept, TraceRecord } from './records.ts';
 import { TextHashes, type HashedMessage, type HashedSpan } from './hashed-span.ts';
 import type { PlacedSpan } from './spoken-spans.ts';
-import { traceKey, TracePlan, type ArrivedTrace } from './trace-plan.ts';
+import { traceKey, TracePlan, type ArrivedTrace, type SpeakingSpan } from './trace-plan.ts';
 
 /** Of one trace, so many conversations are asked for side by side; the others one after the other. */
 const MAX_PREFETCHED = 100;
@@ -81,7 +82,7 @@ export class Round {
   async add(trace: ArrivedTrace): Promise<TracePlan | null> {
     const plan = await this.#planOf(trace);
     while (plan.done < plan.chosen.length) {
-      await this.#merge(plan, plan.chosen[plan.done] as PlacedSpan);
+      await this.#merge(plan, plan.chosen[plan.done] as SpeakingSpan);
       plan.done += 1;
       if (this.isFull) break;
     }
@@ -125,7 +126,7 @@ export class Round {
     return conversation;
   }
 
-  async #merge(plan: TracePlan, span: PlacedSpan): Promise<void> {
+  async #merge(plan: TracePlan, span: SpeakingSpan): Promise<void> {
     const { trace } = plan;
     const messages = span.asked.length + span.answered.length;
     this.#compared += messages;
@@ -134,6 +135,8 @@ export class Round {
     const key = conversationKey(trace.projectId, name);
     const conversation = await this.#conversation(key, trace.projectId, name);
     plan.conversations.set(span.spanId, name);
+    await this.#addUsage(key, conversation, span, trace);
+    if (messages === 0) return;
     const hashed = this.#hashedSpan(span, trace.traceId);
     const digest = digestOf(span.spanId, hashed);
     if (await this.#isMerged(key, conversation, digest, trace.until)) return;
@@ -154,14 +157,39 @@ export class Round {
     this.#fresh.set(key, fresh);
     fresh.since = Math.min(fresh.since, trace.since);
     const { userId } = span.ids;
-    for (const message of plan.admit(digest, found, this.#parts.perTrace)) {
+    const admitted = plan.admit(digest, found, this.#parts.perTrace);
+    for (const [index, message] of admitted.entries()) {
       fresh.bytes += message.content.length;
       fresh.traces.push(trace.traceId);
-      fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
+      const { usage } = conversation;
+      const isLast = index === admitted.length - 1;
+      fresh.messages.push({
+        ...message,
+        ...(message.role === 'user' && userId !== undefined ? { userId } : {}),
+        ...(isLast && usage !== undefined ? { usage } : {}),
+      });
+      if (isLast) conversation.usage = undefined;
     }
     for (const [attribute, value] of Object.entries(plan.attributesOf(name)))
       fresh.attributes.set(attribute, value);
     this.#bytes = Math.max(this.#bytes, fresh.bytes);
+  }
+
+  /** Notes the usage that lies on a span, each once. It waits in the conversation for the next message. */
+  async #addUsage(
+    key: string,
+    conversation: Conversation,
+    { usages }: SpeakingSpan,
+    { traceId, until }: ArrivedTrace,
+  ): Promise<void> {
+    for (const { spanId, usage } of usages) {
+      const digest = nameOf(['usage', traceName(traceId), spanId]);
+      if (await this.#isMerged(key, conversation, digest, until)) continue;
+      this.#changed.set(key, conversation);
+      conversation.merged.add(digest, until);
+      conversation.usage = sumOfUsage(conversation.usage, usage);
+      this.#spans += 1;
+    }
   }
 
   #hashedSpan(span: PlacedSpan, traceId: string): HashedSpan {
@@ -277,6 +305,9 @@ function traceName(traceId: string): string {
 
 function digestOf(spanId: string, { trace, asked, answered }: HashedSpan): string {
   const hashed = [...asked, ...answered].map(({ role, hash }) => `${role}${hash}`);
-  const parts = JSON.stringify([trace, spanId, asked.length, hashed]);
-  return createHash('sha256').update(parts).digest('base64url').slice(0, 10);
+  return nameOf([trace, spanId, asked.length, hashed]);
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 10);
 }

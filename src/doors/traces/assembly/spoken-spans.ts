@@ -31,6 +31,8 @@ export interface SeenSpan {
   readonly parentSpanId: string | undefined;
   /** Its messages were counted: what is below it is its inner work. */
   readonly counted: boolean;
+  /** Its usage was counted: that of what is above and below it is not. */
+  readonly spent?: boolean;
 }
 
 /** The spans of a trace, each once, in order of their start, with the messages of their events. */
@@ -153,7 +155,7 @@ export function inheriting(spans: readonly Observation[], seen: Seen): (spanId: 
 }
 
 /** The spans of a trace, those that came and those that were seen before. */
-class Tree {
+export class Tree {
   readonly #spans = new Map<string, Observation>();
   readonly #seen: Seen;
 
@@ -214,20 +216,25 @@ export function idsOf(spans: readonly SpanIds[]): SpanIds {
   return ids;
 }
 
-/** What was seen of a trace, with the spans that came now. `conversations`: where those are that count. */
+/**
+ * What was seen of a trace, with the spans that came now. `conversations`: where those are that count. `spent`: those
+ * whose usage counts.
+ */
 export function seenSpans(
   seen: Seen,
   spans: readonly Observation[],
   conversations: ReadonlyMap<string, unknown>,
+  spent: ReadonlySet<string>,
 ): SeenSpan[] {
   const all = new Map(seen);
   for (const { spanId, parentSpanId, kind } of spans) {
     if (kind === 'event' && !all.has(spanId)) continue;
-    const { parentSpanId: known, counted = false } = all.get(spanId) ?? ({} as Partial<SeenSpan>);
-    all.set(spanId, { spanId, parentSpanId: parentSpanId ?? known, counted });
+    const { parentSpanId: known, ...before } = all.get(spanId) ?? { counted: false };
+    all.set(spanId, { ...before, spanId, parentSpanId: parentSpanId ?? known });
   }
   return [...all.values()].map((span) => ({
     ...span,
     counted: span.counted || conversations.has(span.spanId),
+    spent: span.spent === true || spent.has(span.spanId),
   }));
 }

@@ -5,6 +5,7 @@
  */
 import type { Observation, ObservedAttributes } from '../observation.ts';
 import { ToldAttributes } from './told-attributes.ts';
+import { usageOfTrace, type SpanUsage, type TraceUsage } from './trace-usage.ts';
 import type { NewMessage } from './merge-span.ts';
 import { boundedTrace, keyOf, type ConversationName, type TraceRecord } from './records.ts';
 import {
@@ -36,10 +37,18 @@ export function traceKey({ projectId, traceId }: Pick<ArrivedTrace, 'projectId' 
   return `${keyOf(projectId, traceId)}.${keyOf('seal', projectId, traceId)}`;
 }
 
+/** A span that counts, with the usage that lies on its messages. */
+export interface SpeakingSpan extends PlacedSpan {
+  readonly usages: readonly SpanUsage[];
+}
+
 export class TracePlan {
   readonly trace: ArrivedTrace;
-  /** The spans that count, in the order in which they speak. */
-  readonly chosen: readonly PlacedSpan[];
+  /**
+   * The spans that count, in the order in which they speak. Before them, without messages, are those that counted
+   * earlier and get usage now.
+   */
+  readonly chosen: readonly SpeakingSpan[];
   /** Where spans went, by span id. */
   readonly conversations: Map<string, ConversationName>;
   /** So many of the chosen spans are merged. */
@@ -55,13 +64,20 @@ export class TracePlan {
   readonly #spans: readonly Observation[];
   readonly #ids: SpanIds;
   readonly #told: ToldAttributes;
+  readonly #usage: TraceUsage;
 
   /** `record`: what is known of the trace. */
   constructor(trace: ArrivedTrace, record: TraceRecord) {
     this.trace = trace;
     this.#seen = new Map(record.spans.map((span) => [span.spanId, span]));
     this.#spans = spansOf(trace.observations);
-    this.chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
+    const chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
+    this.#usage = usageOfTrace(this.#spans, this.#seen, {
+      known: record.usage,
+      chosen: chosen.map(({ spanId }) => spanId),
+      isCounted: (spanId) => record.conversations.has(spanId),
+    });
+    this.chosen = withUsage(chosen, this.#usage.placed);
     this.#told = new ToldAttributes(record.attributes);
     const idsAbove = inheriting(this.#spans, this.#seen);
     for (const { spanId, attributes } of this.#spans)
@@ -107,11 +123,35 @@ export class TracePlan {
   recordOf(kept: number): TraceRecord | null {
     const isEmpty = this.chosen.length === 0 && this.#seen.size === 0;
     const { stored } = this.#told;
-    if (isEmpty && stored.size === 0 && Object.values(this.#ids).every((id) => id === undefined)) return null;
-    const spans = seenSpans(this.#seen, this.#spans, this.conversations);
+    const { spent, unplaced: usage } = this.#usage;
+    const isUntold = stored.size === 0 && usage.size === 0;
+    if (isEmpty && isUntold && Object.values(this.#ids).every((id) => id === undefined)) return null;
+    const { conversations } = this;
+    const spans = seenSpans(this.#seen, this.#spans, conversations, spent);
     return boundedTrace(
-      { ids: this.#ids, conversations: this.conversations, spans, attributes: stored, added: this.#added },
+      { ids: this.#ids, conversations, spans, attributes: stored, usage, added: this.#added },
       kept,
     );
   }
 }
+
+/** Gives spans the usage that lies on them, and puts those before them that do not speak now. */
+function withUsage(
+  chosen: readonly PlacedSpan[],
+  placed: ReadonlyMap<string, readonly SpanUsage[]>,
+): SpeakingSpan[] {
+  const speaking = chosen.map((span) => ({ ...span, usages: placed.get(span.spanId) ?? [] }));
+  const ids = new Set(chosen.map(({ spanId }) => spanId));
+  const silent = [...placed].filter(([spanId]) => !ids.has(spanId));
+  return [...silent.map(([spanId, usages]) => ({ ...SILENT, spanId, usages })), ...speaking];
+}
+
+const SILENT = {
+  parentSpanId: undefined,
+  startedAt: 0,
+  endedAt: 0,
+  asked: [],
+  answered: [],
+  continues: false,
+  ids: {},
+};

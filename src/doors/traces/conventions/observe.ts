@@ -12,6 +12,7 @@ import { kindOf, messagesIn } from './convention.ts';
 import { answeredIn, askedIn } from './gen-ai-events.ts';
 import { idsOf } from './ids.ts';
 import { CONVENTIONS } from './registry.ts';
+import { usageIn } from './usage.ts';
 
 /** What one span or record gives; what is left out is added to `omitted`. */
 export function observationOf(span: Span, omitted: OmissionCounts): Observation {
@@ -28,6 +29,8 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
         );
   omitted.addAll(left.all);
   const told = attributesOf(attributes, resource, kind);
+  // Embeddings and tools have usage, too.
+  const usage = kind === 'other' ? undefined : usageIn(attributes);
   return {
     traceId,
     spanId,
@@ -37,6 +40,7 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
     endedAt,
     ...idsOf(attributes, resource),
     ...(told === undefined ? {} : { attributes: told }),
+    ...(usage === undefined ? {} : { usage }),
     ...content,
     // Many libraries record messages on calls alone: an agent without them says nothing about the opt-in.
     lacksContent: kind === 'chat' && content.lacksContent,
@@ -62,6 +66,7 @@ export function observationsOfEvents(
       ),
     );
     const times = own.map(({ at }) => at);
+    const usage = own.map(({ attributes }) => usageIn(attributes)).find((found) => found !== undefined);
     return {
       traceId,
       spanId,
@@ -72,6 +77,7 @@ export function observationsOfEvents(
         .map(({ attributes, resource }) => idsOf(attributes, resource))
         .reduce((ids, more) => ({ ...more, ...ids })),
       ...(Object.keys(told).length === 0 ? {} : { attributes: told }),
+      ...(usage === undefined ? {} : { usage }),
       ...content,
     };
   });

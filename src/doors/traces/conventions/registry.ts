@@ -21,6 +21,7 @@ import {
   traceloopEntity,
   traceloopMessage,
 } from './sources.ts';
+import { USAGE_NAMES } from './usage.ts';
 
 /** The same meaning for each of several values. */
 const all = (kind: ObservationKind, ...values: readonly string[]): Record<string, ObservationKind> =>
@@ -237,7 +238,6 @@ const PREFIXES: readonly string[] = [...new Set([...CONVENTIONS.flatMap(namesOf)
 
 /** Tells whether any convention reads the attribute. */
 export function isRead(name: string): boolean {
-  return (
-    ID_NAMES.has(name) || ATTRIBUTE_NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix))
-  );
+  const isNamed = ID_NAMES.has(name) || ATTRIBUTE_NAMES.has(name) || USAGE_NAMES.has(name);
+  return isNamed || PREFIXES.some((prefix) => name.startsWith(prefix));
 }
