@@ -134,7 +134,7 @@ describe('OTLP', () => {
     );
   });
 
-  it('tells conversations apart by what their spans tell: version, model, metadata', async () => {
+  it('tells of conversations what their spans tell: version, model, metadata, and what they took', async () => {
     const other = await service.newInstance(project);
     const say = (trace: string, more: Readonly<Record<string, string>>): SpanDraft => ({
       trace,
@@ -150,7 +150,12 @@ describe('OTLP', () => {
     });
     const sent = [
       say('by small', { 'gen_ai.request.model': 'small', 'langfuse.trace.metadata.plan': 'pro' }),
-      say('by large', { 'gen_ai.request.model': 'large', 'service.version': '2.5.0' }),
+      say('by large', {
+        'gen_ai.request.model': 'large',
+        'service.version': '2.5.0',
+        'langfuse.observation.usage_details': '{"input": 812, "output": 64}',
+        'langfuse.observation.cost_details': '{"total": 0.00125}',
+      }),
     ];
     const response = await fetch(`${service.url}/v1/traces`, {
       method: 'POST',
@@ -169,6 +174,12 @@ describe('OTLP', () => {
     deepEqual(await named({ 'segment.model': 'small' }), ['by small']);
     deepEqual(await named({ 'segment.plan': 'pro' }), ['by small']);
     deepEqual(await named({ 'segment.service.version': '2.5.0' }), ['by large']);
+    const fields = 'inputTokens,outputTokens,costUsd';
+    const took = await rowsOf({ 'segment.model': 'large', fields });
+    deepEqual(
+      took.map((row) => row.fields),
+      [{ inputTokens: 812, outputTokens: 64, costUsd: 0.00125 }],
+    );
   });
 
   it('leaves out what ingest refuses for good, and goes on with the rest', async () => {

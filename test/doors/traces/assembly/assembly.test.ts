@@ -84,6 +84,38 @@ describe('what the assembler sends on', () => {
     ]);
   });
 
+  it('carries the usage of a call that came before its messages, or after them with the next ones, once', async () => {
+    const took = (inputTokens: number): Pick<Observation, 'usage'> => ({
+      usage: { inputTokens, outputTokens: null, costNanos: 7 },
+    });
+    const traceId = '1'.repeat(32);
+    const { asked, answered, ...silent } = call(1, { traceId });
+    const [agent, next] = [call(2, { traceId }), call(3, { traceId })];
+    const inner = { asked: [], answered: [], parentSpanId: agent.spanId, ...took(20) };
+    const service = new FakeService(null);
+    const parts: readonly Observation[][] = [
+      // The span is there before the log records with what it says.
+      [{ ...silent, ...took(1), asked: [], answered: [], lacksContent: true }],
+      [{ ...silent, kind: 'event', asked, answered }],
+      [agent],
+      // Another process exports the call of a model later.
+      [call(4, { traceId, ...inner })],
+      [call(4, { traceId, ...inner })],
+      [{ ...next, ...took(300) }],
+      [{ ...agent, ...took(20) }],
+    ];
+    for (const part of parts) {
+      service.send(part);
+      await service.runOut();
+      service.kill();
+    }
+    const tokens = (service.sessions().get('a chat') ?? []).map(
+      (message) => Object(message).usage?.inputTokens,
+    );
+    deepEqual(tokens, [undefined, 1, undefined, undefined, undefined, 320]);
+    deepEqual(service.tokens(), { counted: 321, waiting: 0 });
+  });
+
   it('is in order where calls of a trace start in the same millisecond and repeat each other', async () => {
     const messages = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),

@@ -1,3 +1,4 @@
+import type { Usage } from '../../../../src/domain/usage.ts';
 import { recall } from '../../../../src/doors/traces/assembly/assembler.ts';
 import { Assembly, RoundFailure, type LeftOut } from '../../../../src/doors/traces/assembly/assembly.ts';
 import { Backlog } from '../../../../src/doors/traces/assembly/backlog.ts';
@@ -124,6 +125,18 @@ export class FakeService {
       this.wait(60_000);
       await this.run();
     }
+  }
+
+  /** Input tokens on messages, and those that wait for a message. */
+  tokens(): { readonly counted: number; readonly waiting: number } {
+    const messages = [...this.sessions().values()].flat() as { readonly usage?: Usage }[];
+    const stored = [...(this.#buckets.get('conversations')?.values() ?? [])];
+    const sum = (usages: readonly (Usage | undefined)[]): number =>
+      usages.reduce((all, usage) => all + (usage?.inputTokens ?? 0), 0);
+    return {
+      counted: sum(messages.map(({ usage }) => usage)),
+      waiting: sum(stored.map(({ value }) => records.conversationIn(value, UNSEALED)?.usage)),
+    };
   }
 
   /** The attributes of each request, with its session, in the order of sending. */
