@@ -14,7 +14,7 @@ import type { Publisher } from '../../stream/log/group-commit.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { FeedbackBody } from './feedback-body.ts';
-import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
 import type { Masker } from './masker.ts';
 
 export interface FeedbackTakerParts {
@@ -49,6 +49,8 @@ export interface FeedbackTaker {
     readonly projectId: string;
     readonly body: FeedbackBody;
     readonly idempotencyKey: string | undefined;
+    /** Id and time of a caller that tracks its own retries; replaces `idempotencyKey`. */
+    readonly claim?: IdempotencyClaim;
   }): Promise<TakenFeedback>;
 }
 
@@ -56,7 +58,7 @@ export function createFeedbackTaker(parts: FeedbackTakerParts): FeedbackTaker {
   const { registry, publisher, idempotency, holds, masker, turns, clock } = parts;
 
   return {
-    async take({ projectId, body, idempotencyKey }) {
+    async take({ projectId, body, idempotencyKey, claim: given = null }) {
       const { sessionId, feedback } = body;
       const { instance, isClaimed } = await instanceOf(registry, projectId, body);
       const { masking } = instance;
@@ -86,13 +88,13 @@ export function createFeedbackTaker(parts: FeedbackTakerParts): FeedbackTaker {
       const settle = async () => {
         const claim =
           idempotencyKey === undefined
-            ? null
+            ? given
             : await idempotency.claim(projectId, idempotencyKey, bodyDigest(body), clock());
         if (!isClaimed && (await registry.claimSession(projectId, sessionId, instance.id)) !== instance.id)
           throw otherSession();
         return claim;
       };
-      const claim = idempotencyKey === undefined && isClaimed ? null : await turns.run(projectId, settle);
+      const claim = idempotencyKey === undefined && isClaimed ? given : await turns.run(projectId, settle);
       const acceptedAt = claim?.acceptedAt ?? clock();
       refuseErased(acceptedAt);
       const encoded = encodeRequest(

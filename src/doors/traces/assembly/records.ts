@@ -36,6 +36,14 @@ export interface Emission {
   readonly runs?: readonly number[];
   /** Of the conversation, as the traces of the messages tell them. */
   readonly attributes?: ObservedAttributes;
+  /** Feedback on a message that was sent before, in place of messages. */
+  readonly feedback?: EmittedFeedback;
+}
+
+/** A thumb on the reply with this event time, microseconds. */
+export interface EmittedFeedback {
+  readonly value: 1 | -1;
+  readonly at: number;
 }
 
 export interface EmittedMessage extends NewMessage {
@@ -72,6 +80,8 @@ export interface TraceRecord {
   readonly attributes: ReadonlyMap<string, ObservedAttributes>;
   /** Usage of spans that counts, and had no message to lie on, by span id. */
   readonly usage: ReadonlyMap<string, Usage>;
+  /** Event times of the replies that its spans brought, by span id, microseconds. */
+  readonly replies: ReadonlyMap<string, number>;
   /** How many messages its spans added, by the newest entry and the digest; of the oldest together by ''. */
   readonly added: ReadonlyMap<string, number>;
 }
@@ -83,6 +93,7 @@ export const NOTHING_KNOWN: TraceRecord = {
   conversations: new Map(),
   attributes: new Map(),
   usage: new Map(),
+  replies: new Map(),
   added: new Map(),
 };
 
@@ -117,7 +128,7 @@ export function forgetTurns(conversation: Conversation, kept: number): void {
 
 /** A trace of which no more is known than can be kept: what was counted first says least. */
 export function boundedTrace(
-  { ids, spans, conversations, attributes, usage, added }: TraceRecord,
+  { ids, spans, conversations, attributes, usage, replies, added }: TraceRecord,
   kept: number,
 ): TraceRecord {
   const isCounted = ({ counted }: SeenSpan): boolean => counted;
@@ -132,6 +143,7 @@ export function boundedTrace(
     conversations: new Map([...conversations].slice(-kept)),
     attributes: new Map([...attributes].slice(-KEPT_ATTRIBUTES)),
     usage: new Map([...usage].slice(-KEPT_USAGE)),
+    replies: new Map([...replies].slice(-kept)),
     added: new Map(oldest > 0 ? [['', oldest], ...counts] : counts),
   };
 }
@@ -227,7 +239,8 @@ export function forgottenConversation(
   return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true, erasedAt }) };
 }
 
-function encodeTrace({ ids, spans, conversations, attributes, usage, added }: TraceRecord): string {
+function encodeTrace(record: TraceRecord): string {
+  const { ids, spans, conversations, attributes, usage, replies, added } = record;
   const byName = Map.groupBy(conversations, ([, { instanceId, id, trace }]) =>
     JSON.stringify([instanceId, id ?? null, trace ?? null]),
   );
@@ -238,6 +251,7 @@ function encodeTrace({ ids, spans, conversations, attributes, usage, added }: Tr
     added: [...added],
     ...(attributes.size === 0 ? {} : { attributes: [...attributes] }),
     ...(usage.size === 0 ? {} : { usage: [...usage] }),
+    ...(replies.size === 0 ? {} : { replies: [...replies] }),
     spans: spans.map(({ spanId, parentSpanId, counted, spent }) => [
       spanId,
       parentSpanId ?? '',
@@ -256,10 +270,12 @@ interface StoredTrace {
   readonly added?: readonly (readonly [digest: string, messages: number])[];
   readonly attributes?: readonly (readonly [conversationId: string, attributes: ObservedAttributes])[];
   readonly usage?: readonly (readonly [spanId: string, usage: Usage])[];
+  readonly replies?: readonly (readonly [spanId: string, at: number])[];
 }
 
 function decodeTrace(text: string): TraceRecord {
-  const { ids, conversations, spans, added, attributes = [], usage = [] } = unpack(text) as StoredTrace;
+  const stored = unpack(text) as StoredTrace;
+  const { ids, conversations, spans, added, attributes = [], usage = [], replies = [] } = stored;
   // What versions before 2026-11-24 wrote is a day old at most.
   if (added === undefined) return NOTHING_KNOWN;
   const named = conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const));
@@ -268,6 +284,7 @@ function decodeTrace(text: string): TraceRecord {
     conversations: new Map(named),
     attributes: new Map(attributes),
     usage: new Map(usage),
+    replies: new Map(replies),
     added: new Map(added),
     spans: spans.map(([spanId, parent, bits]) => ({
       spanId,
@@ -306,11 +323,11 @@ export function conversationCodec(seal: OutboxSeal, kept = KEPT): Codec<Conversa
 export const TRACES: Codec<TraceRecord> = {
   encode: encodeTrace,
   decode: decodeTrace,
-  weigh: ({ spans, conversations, attributes, usage, added }) =>
+  weigh: ({ spans, conversations, attributes, usage, replies, added }) =>
     300 +
     TOLD_BYTES * attributes.size +
     SPAN_BYTES * spans.length +
-    PLACE_BYTES * (conversations.size + usage.size + added.size),
+    PLACE_BYTES * (conversations.size + usage.size + replies.size + added.size),
 };
 
 export const PAGES: Codec<ReadonlySet<string>> = {

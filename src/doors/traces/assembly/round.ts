@@ -14,10 +14,23 @@ import { GiveWay } from './give-way.ts';
 import { MergedSpans } from './merged-spans.ts';
 import { mergeSpan } from './merge-span.ts';
 import { forgetTurns, KEPT, keyOf, NOTHING_KNOWN } from './records.ts';
-import type { Conversation, ConversationName, EmittedMessage, Kept, TraceRecord } from './records.ts';
+import type {
+  Conversation,
+  ConversationName,
+  EmittedFeedback,
+  EmittedMessage,
+  Kept,
+  TraceRecord,
+} from './records.ts';
 import { TextHashes, type HashedMessage, type HashedSpan } from './hashed-span.ts';
 import type { PlacedSpan } from './spoken-spans.ts';
-import { traceKey, TracePlan, type ArrivedTrace, type SpeakingSpan } from './trace-plan.ts';
+import {
+  traceKey,
+  TracePlan,
+  type ArrivedTrace,
+  type SpanFeedback,
+  type SpeakingSpan,
+} from './trace-plan.ts';
 
 /** Of one trace, so many conversations are asked for side by side; the others one after the other. */
 const MAX_PREFETCHED = 100;
@@ -35,8 +48,17 @@ interface Fresh {
   readonly attributes: Map<string, ObservedValue>;
 }
 
+/** Feedback that is new, of a conversation. */
+interface FreshFeedback extends EmittedFeedback {
+  readonly key: string;
+  readonly digest: string;
+  readonly since: number;
+}
+
 export class Round {
   messages = 0;
+  /** Feedback that is on no reply. */
+  lostFeedback = 0;
   readonly leftOut: LeftOut[] = [];
   readonly #parts: AssemblyParts;
   readonly #limits: RoundLimits;
@@ -47,6 +69,7 @@ export class Round {
   readonly #hashes = new TextHashes();
   readonly #giveWay = new GiveWay();
   readonly #fresh = new Map<string, Fresh>();
+  readonly #feedback: FreshFeedback[] = [];
   #spans = 0;
   /** The most that is new in one conversation. */
   #bytes = 0;
@@ -86,12 +109,16 @@ export class Round {
       plan.done += 1;
       if (this.isFull) break;
     }
+    while (plan.done === plan.chosen.length && plan.feedbackDone < plan.feedback.length && !this.isFull) {
+      await this.#addFeedback(plan, plan.feedback[plan.feedbackDone] as SpanFeedback);
+      plan.feedbackDone += 1;
+    }
     const record = plan.recordOf(this.#kept.spans);
     if (record !== null) this.#records.set(traceKey(trace), record);
     const { projectId, traceId } = trace;
     if (plan.leftOut > 0) this.leftOut.push({ projectId, traceId, messages: plan.leftOut });
     plan.leftOut = 0;
-    return plan.done === plan.chosen.length ? null : plan;
+    return plan.isDone ? null : plan;
   }
 
   async #planOf(trace: ArrivedTrace): Promise<TracePlan> {
@@ -169,6 +196,8 @@ export class Round {
         ...(isLast && usage !== undefined ? { usage } : {}),
       });
       if (isLast) conversation.usage = undefined;
+      if (isLast && message.role === 'assistant' && message.at === span.endedAt)
+        plan.replies.set(span.spanId, message.at);
     }
     for (const [attribute, value] of Object.entries(plan.attributesOf(name)))
       fresh.attributes.set(attribute, value);
@@ -190,6 +219,24 @@ export class Round {
       conversation.usage = sumOfUsage(conversation.usage, usage);
       this.#spans += 1;
     }
+  }
+
+  /** Notes feedback on a reply, once. */
+  async #addFeedback(plan: TracePlan, given: SpanFeedback): Promise<void> {
+    const { projectId, traceId, since, until } = plan.trace;
+    const reply = plan.replyOf(given);
+    if (reply === null) {
+      this.lostFeedback += 1;
+      return;
+    }
+    const key = conversationKey(projectId, reply.name);
+    const conversation = await this.#conversation(key, projectId, reply.name);
+    const digest = nameOf(['feedback', traceName(traceId), given.spanId, given.at, given.value]);
+    if (await this.#isMerged(key, conversation, digest, until)) return;
+    this.#changed.set(key, conversation);
+    conversation.merged.add(digest, until);
+    this.#feedback.push({ key, digest, since, value: given.value, at: reply.at });
+    this.#spans += 1;
   }
 
   #hashedSpan(span: PlacedSpan, traceId: string): HashedSpan {
@@ -268,6 +315,14 @@ export class Round {
       }
       this.messages += fresh.messages.length;
     }
+    for (const { key, digest, since, value, at } of this.#feedback)
+      (this.#changed.get(key) as Conversation).outbox.push({
+        seed: `feedback:${key}:${digest}`,
+        acceptedAt: this.#parts.clock(),
+        since,
+        messages: [],
+        feedback: { value, at },
+      });
   }
 
   /** Returns the pages that have to be written before the conversation is. */

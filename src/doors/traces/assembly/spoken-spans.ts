@@ -38,7 +38,10 @@ export interface SeenSpan {
 /** The spans of a trace, each once, in order of their start, with the messages of their events. */
 export function spansOf(observations: readonly Observation[]): Observation[] {
   const spans = new Map<string, Observation>();
-  const events = observations.filter(({ kind }) => kind === 'event');
+  // Feedback alone says nothing of its span.
+  const events = observations.filter(
+    (one) => one.kind === 'event' && (one.feedback === undefined || hasContent(one)),
+  );
   for (const observation of observations)
     if (observation.kind !== 'event' && !spans.has(observation.spanId))
       spans.set(observation.spanId, observation);
@@ -195,6 +198,12 @@ export class Tree {
       return known.get(start) as Value;
     };
   }
+}
+
+/** Visits the spans above one, the nearest first, until `mark` returns false: it was there before. */
+export function markAbove(tree: Tree, start: string, mark: (id: string) => boolean): void {
+  let id = tree.parentOf(start);
+  while (id !== undefined && id !== start && mark(id)) id = tree.parentOf(id);
 }
 
 function hasBoth({ asked, answered }: Observation): boolean {

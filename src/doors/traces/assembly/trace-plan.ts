@@ -3,7 +3,8 @@
  * adds no more messages than it may, and what arrived no more than the door counted.
  * Test: test/doors/traces/assembly/assembly.test.ts, test/doors/traces/bounds.test.ts.
  */
-import type { Observation, ObservedAttributes } from '../observation.ts';
+import type { Observation, ObservedAttributes, ObservedFeedback } from '../observation.ts';
+import { replyTargets } from './reply-targets.ts';
 import { ToldAttributes } from './told-attributes.ts';
 import { usageOfTrace, type SpanUsage, type TraceUsage } from './trace-usage.ts';
 import type { NewMessage } from './merge-span.ts';
@@ -42,6 +43,11 @@ export interface SpeakingSpan extends PlacedSpan {
   readonly usages: readonly SpanUsage[];
 }
 
+/** Feedback on a span. */
+export interface SpanFeedback extends ObservedFeedback {
+  readonly spanId: string;
+}
+
 export class TracePlan {
   readonly trace: ArrivedTrace;
   /**
@@ -53,6 +59,11 @@ export class TracePlan {
   readonly conversations: Map<string, ConversationName>;
   /** So many of the chosen spans are merged. */
   done = 0;
+  /** Feedback on spans of the trace, in the order in which it was given, and how much of it is done. */
+  readonly feedback: readonly SpanFeedback[];
+  feedbackDone = 0;
+  /** Event times of the replies that spans brought, by span id. */
+  readonly replies: Map<string, number>;
   /** Messages that do not count, because the trace is full. */
   leftOut = 0;
   /** How many messages each span added, and how many all together. */
@@ -65,6 +76,7 @@ export class TracePlan {
   readonly #ids: SpanIds;
   readonly #told: ToldAttributes;
   readonly #usage: TraceUsage;
+  #targetOf: ((spanId: string) => string | undefined) | null = null;
 
   /** `record`: what is known of the trace. */
   constructor(trace: ArrivedTrace, record: TraceRecord) {
@@ -84,6 +96,10 @@ export class TracePlan {
       if (attributes !== undefined) this.#told.add(idsAbove(spanId).conversationId ?? '', attributes);
     this.#ids = { ...record.ids, ...idsOf(this.#spans) };
     this.conversations = new Map(record.conversations);
+    this.replies = new Map(record.replies);
+    this.feedback = trace.observations
+      .flatMap(({ spanId, feedback = [] }) => feedback.map((given) => ({ spanId, ...given })))
+      .toSorted((a, b) => a.at - b.at || a.value - b.value || (a.spanId < b.spanId ? -1 : 1));
     this.#added = new Map(record.added);
     this.#all = [...this.#added.values()].reduce((sum, count) => sum + count, 0);
     for (const { asked, answered, mayAdd } of trace.observations)
@@ -99,6 +115,18 @@ export class TracePlan {
     const instanceId = ids.instanceId ?? this.trace.defaultInstanceId;
     const { conversationId: id } = ids;
     return id === undefined ? { instanceId, trace: this.trace.traceId } : { instanceId, id };
+  }
+
+  get isDone(): boolean {
+    return this.done === this.chosen.length && this.feedbackDone === this.feedback.length;
+  }
+
+  /** The conversation and the event time of the reply that feedback is on; null: there is none. Once all are merged. */
+  replyOf({ spanId }: SpanFeedback): { readonly name: ConversationName; readonly at: number } | null {
+    this.#targetOf ??= replyTargets(this.#spans, this.#seen, new Set(this.replies.keys()));
+    const target = this.#targetOf(spanId) ?? '';
+    const [name, at] = [this.conversations.get(target), this.replies.get(target)];
+    return name === undefined || at === undefined ? null : { name, at };
   }
 
   /** What the trace tells of a conversation. */
@@ -126,10 +154,10 @@ export class TracePlan {
     const { spent, unplaced: usage } = this.#usage;
     const isUntold = stored.size === 0 && usage.size === 0;
     if (isEmpty && isUntold && Object.values(this.#ids).every((id) => id === undefined)) return null;
-    const { conversations } = this;
+    const { conversations, replies } = this;
     const spans = seenSpans(this.#seen, this.#spans, conversations, spent);
     return boundedTrace(
-      { ids: this.#ids, conversations, spans, attributes: stored, usage, added: this.#added },
+      { ids: this.#ids, conversations, spans, attributes: stored, usage, replies, added: this.#added },
       kept,
     );
   }

@@ -7,7 +7,8 @@
  */
 import type { Usage } from '../../../domain/usage.ts';
 import type { Observation } from '../observation.ts';
-import { Tree, type Seen } from './spoken-spans.ts';
+import { firstBelow } from './reply-targets.ts';
+import { markAbove, Tree, type Seen } from './spoken-spans.ts';
 
 /** The usage of one span. */
 export interface SpanUsage {
@@ -65,13 +66,7 @@ export function usageOfTrace(
   const countedFrom = tree.fromAbove<string | undefined>((id, above) =>
     now.has(id) || isCounted(id) ? id : above,
   );
-  const lastBelow = new Map<string, string>();
-  for (const id of chosen.toReversed())
-    markAbove(tree, id, (above) => {
-      if (lastBelow.has(above)) return false;
-      lastBelow.set(above, id);
-      return true;
-    });
+  const lastBelow = firstBelow(tree, chosen.toReversed());
 
   const spent = new Set<string>();
   const placed = new Map<string, SpanUsage[]>();
@@ -84,10 +79,4 @@ export function usageOfTrace(
     else placed.set(place, [...(placed.get(place) ?? []), { spanId, usage }]);
   }
   return { spent, placed, unplaced };
-}
-
-/** Visits the spans above one, the nearest first, until `mark` returns false: it was there before. */
-function markAbove(tree: Tree, start: string, mark: (id: string) => boolean): void {
-  let id = tree.parentOf(start);
-  while (id !== undefined && id !== start && mark(id)) id = tree.parentOf(id);
 }

@@ -6,6 +6,7 @@
 import type { ObservationKind } from '../observation.ts';
 import { ATTRIBUTE_NAMES } from './attributes.ts';
 import { flattened, json, namesOf, whole, type Convention } from './convention.ts';
+import { EVALUATION_NAMES } from './evaluations.ts';
 import { genAiEvents, isMessageEvent } from './gen-ai-events.ts';
 import { ID_NAMES, METADATA } from './ids.ts';
 import {
@@ -236,8 +237,9 @@ export const CONVENTIONS: readonly Convention[] = [
 
 const PREFIXES: readonly string[] = [...new Set([...CONVENTIONS.flatMap(namesOf), ...METADATA])];
 
+const NAMES = [ID_NAMES, ATTRIBUTE_NAMES, USAGE_NAMES, EVALUATION_NAMES];
+
 /** Tells whether any convention reads the attribute. */
 export function isRead(name: string): boolean {
-  const isNamed = ID_NAMES.has(name) || ATTRIBUTE_NAMES.has(name) || USAGE_NAMES.has(name);
-  return isNamed || PREFIXES.some((prefix) => name.startsWith(prefix));
+  return NAMES.some((names) => names.has(name)) || PREFIXES.some((prefix) => name.startsWith(prefix));
 }
