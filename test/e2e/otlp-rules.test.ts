@@ -7,7 +7,7 @@ import { v5 } from 'uuid';
 import { Client } from '../support/client.ts';
 import { Random } from '../faults/support/random.ts';
 import { badExport } from '../support/otlp-fuzz.ts';
-import { exportJson, exportRequest, type SpanDraft } from '../support/otlp.ts';
+import { exportJson, exportRequest, spanIdOf, traceIdOf, type SpanDraft } from '../support/otlp.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const FUZZ_RUNS = Number(process.env['OTLP_FUZZ_RUNS'] ?? 100);
@@ -179,6 +179,54 @@ describe('OTLP', () => {
     deepEqual(
       took.map((row) => row.fields),
       [{ inputTokens: 812, outputTokens: 64, costUsd: 0.00125 }],
+    );
+  });
+
+  it('takes the thumb of an end user to the reply that it is on, after the trace as before', async () => {
+    const other = await service.newInstance(project);
+    const json = { 'content-type': 'application/json', 'x-api-key': client.key, 'x-instance-id': other };
+    const post = async (path: string, body: object): Promise<void> => {
+      const response = await fetch(service.url + path, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(body),
+      });
+      equal(response.status, 200);
+      deepEqual(await response.json(), {});
+    };
+    const agent = {
+      trace: 'rated',
+      span: 'rated agent',
+      operation: 'invoke_agent',
+      startedAt: START,
+      endedAt: START + 7,
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+    } as const;
+    const inner = { ...agent, span: 'rated call', parent: agent.span, operation: 'chat' } as const;
+    await post('/v1/traces', exportJson([inner, agent]));
+    const rowsOf = (groupBy: string, more: Readonly<Record<string, string>>) =>
+      client.rows({ instanceId: other, groupBy, fields: 'messages', limit: 10, ...more });
+    const [deadline, given] = [performance.now() + 20_000, { signalSource: 'GIVEN' }];
+    while ((await rowsOf('SESSION', {})).length < 1 && performance.now() < deadline) await sleep(200);
+    const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+    const thumb = (evaluation: string, label: string) => ({
+      timeUnixNano: `${START + 60_000}000000`,
+      eventName: 'gen_ai.evaluation.result',
+      traceId: traceIdOf('rated'),
+      spanId: spanIdOf('rated call'),
+      attributes: [
+        attribute('gen_ai.evaluation.name', evaluation),
+        attribute('gen_ai.evaluation.score.label', label),
+      ],
+    });
+    const logRecords = [thumb('user_feedback', 'up'), thumb('Relevance', 'bad')];
+    await post('/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+    while ((await rowsOf('CSAT_DSAT', given)).length < 1 && performance.now() < deadline) await sleep(200);
+    const found = await rowsOf('CSAT_DSAT', given);
+    deepEqual(
+      found.map(({ dimensions, fields }) => [dimensions.csatDsatSignal?.name, fields.messages]),
+      [['Thumbs up', 1]],
     );
   });
 
