@@ -8,7 +8,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { AppError, ERROR_CODES } from '../errors.ts';
 import type { AssemblyFigures } from '../web/trace-metrics.ts';
-import type { Acceptor } from '../web/ingest/acceptor.ts';
 import type { Logger } from '../logger.ts';
 import type { Registry } from '../web/registry/registry.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -19,9 +18,14 @@ import { Leases } from '../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../stream/kv/process-identity.ts';
 import { AssemblyThread } from '../doors/traces/assembly/assembly-thread.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
-import { acceptEmitted, openedName, sessionIdOf } from '../doors/traces/assembly/emit.ts';
+import {
+  acceptEmitted,
+  openedName,
+  sessionIdOf,
+  type EmissionTakers,
+} from '../doors/traces/assembly/emit.ts';
 import { keepAssembling } from '../doors/traces/assembly/keep-assembling.ts';
-import type { AssemblyHost } from '../doors/traces/assembly/thread-protocol.ts';
+import type { AssemblyHost, EmittedRequest } from '../doors/traces/assembly/thread-protocol.ts';
 import { noticeOf, type WaitingSpans } from '../doors/traces/waiting-spans.ts';
 
 const THREAD_FILE = join(import.meta.dirname, 'trace-thread.ts');
@@ -49,10 +53,9 @@ export interface TraceThreadData {
   >;
 }
 
-export interface TraceAssemblyOptions extends TraceThreadData {
+export interface TraceAssemblyOptions extends TraceThreadData, Pick<EmissionTakers, 'acceptor' | 'feedback'> {
   readonly connection: StreamConnection;
   readonly registry: Registry;
-  readonly acceptor: Acceptor;
   /** Receives the number of waiting spans, whichever process assembles. */
   readonly waiting: Pick<WaitingSpans, 'hear'>;
   readonly logger: Logger;
@@ -75,7 +78,7 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
     const notice = noticeOf(value);
     if (notice !== null) options.waiting.hear(notice);
   });
-  const counts = { traces: 0, messages: 0, refused: 0 };
+  const counts = { traces: 0, messages: 0, refused: 0, lostFeedback: 0 };
   let ending = new AbortController();
   let working: Promise<void> = Promise.resolve();
   let thread: AssemblyThread | null = null;
@@ -86,8 +89,9 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
     holder,
     isDead: isDeadHolder(holder),
     onGained: (lease) => {
-      const host = hostOf(options, lease, (messages) => {
+      const host = hostOf(options, lease, ({ messages, feedback }) => {
         counts.refused += messages;
+        if (feedback !== undefined) counts.lostFeedback += 1;
       });
       ending = new AbortController();
       working = keepAssembling({
@@ -100,6 +104,7 @@ export async function openTraceAssembly(options: TraceAssemblyOptions): Promise<
             onRound: (round) => {
               counts.traces += round.traces;
               counts.messages += round.messages;
+              counts.lostFeedback += round.lostFeedback;
               for (const { projectId, traceId, messages } of round.leftOut) {
                 counts.refused += messages;
                 const fields = { event: 'trace_full', projectId, traceId, messages };
@@ -147,11 +152,11 @@ function threadDataOf(config: TraceThreadData['config']): TraceThreadData {
   return { config: { ...nats, ...trace, streamReplicas, logLevel } };
 }
 
-/** `refused` receives the number of messages refused for good. */
+/** `refused` receives what is refused for good. */
 function hostOf(
-  { registry, acceptor, logger }: TraceAssemblyOptions,
+  { registry, acceptor, feedback, logger }: TraceAssemblyOptions,
   lease: Lease,
-  refused: (messages: number) => void,
+  refused: (request: EmittedRequest) => void,
 ): AssemblyHost {
   return {
     confirm: () => lease.confirm(),
@@ -164,17 +169,17 @@ function hostOf(
     },
     async emit(request) {
       try {
-        await acceptEmitted({ acceptor, registry }, request);
+        await acceptEmitted({ acceptor, feedback, registry }, request);
         return true;
       } catch (error) {
         if (!isForGood(error)) throw error;
         if (request.isDivisible === true) return false;
         // A retry would be refused for ever and delay all others.
-        refused(request.messages);
+        refused(request);
         const { projectId, name } = request;
         logger.error(
           { event: 'conversation_refused', projectId, instanceId: name.instanceId, err: error },
-          'messages of a conversation out of traces are left out: ingest refuses them',
+          'messages or feedback of a conversation out of traces are left out: they are refused',
         );
         return false;
       }

@@ -259,6 +259,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
       connection,
       registry,
       acceptor: awaited.acceptor.get(),
+      feedback: awaited.feedback.get(),
       waiting,
       logger: log,
     });

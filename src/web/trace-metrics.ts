@@ -24,6 +24,8 @@ export interface AssemblyFigures {
   readonly messages: number;
   /** Messages that could not be stored despite retries. */
   readonly refused: number;
+  /** Pieces of feedback that are on no reply. */
+  readonly lostFeedback: number;
 }
 
 /** `assembly`: null while another process assembles. */
@@ -55,6 +57,10 @@ export function registerTraceMetrics(
     'Messages that this process made out of traces.',
   );
   const refused = counter('undertone_traces_refused_total', 'Messages out of traces that were refused.');
+  const lostFeedback = counter(
+    'undertone_traces_feedback_lost_total',
+    'Feedback out of traces that is on no reply which is known.',
+  );
   return {
     received(signal, counts) {
       spans.inc({ signal, result: 'received' }, counts.spans);
@@ -64,12 +70,12 @@ export function registerTraceMetrics(
     },
     update() {
       const figures = assembly();
-      const metrics = { waiting, waitingSpans, traces, messages, refused };
-      for (const name of ['waiting', 'waitingSpans', 'traces', 'messages', 'refused'] as const) {
-        metrics[name].reset();
+      const metrics = { waiting, waitingSpans, traces, messages, refused, lostFeedback };
+      for (const [name, metric] of Object.entries(metrics)) {
+        metric.reset();
         // A metric without labels would show 0; an unknown value must not appear.
-        if (figures === null) metrics[name].remove();
-        else metrics[name].inc(figures[name]);
+        if (figures === null) metric.remove();
+        else metric.inc(figures[name as keyof typeof metrics]);
       }
     },
   };

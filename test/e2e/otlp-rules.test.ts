@@ -7,7 +7,7 @@ import { v5 } from 'uuid';
 import { Client } from '../support/client.ts';
 import { Random } from '../faults/support/random.ts';
 import { badExport } from '../support/otlp-fuzz.ts';
-import { exportJson, exportRequest, type SpanDraft } from '../support/otlp.ts';
+import { exportJson, exportRequest, spanIdOf, traceIdOf, type SpanDraft } from '../support/otlp.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 const FUZZ_RUNS = Number(process.env['OTLP_FUZZ_RUNS'] ?? 100);
@@ -134,7 +134,7 @@ describe('OTLP', () => {
     );
   });
 
-  it('tells conversations apart by what their spans tell: version, model, metadata', async () => {
+  it('tells of conversations what their spans tell: version, model, metadata, and what they took', async () => {
     const other = await service.newInstance(project);
     const say = (trace: string, more: Readonly<Record<string, string>>): SpanDraft => ({
       trace,
@@ -150,7 +150,12 @@ describe('OTLP', () => {
     });
     const sent = [
       say('by small', { 'gen_ai.request.model': 'small', 'langfuse.trace.metadata.plan': 'pro' }),
-      say('by large', { 'gen_ai.request.model': 'large', 'service.version': '2.5.0' }),
+      say('by large', {
+        'gen_ai.request.model': 'large',
+        'service.version': '2.5.0',
+        'langfuse.observation.usage_details': '{"input": 812, "output": 64}',
+        'langfuse.observation.cost_details': '{"total": 0.00125}',
+      }),
     ];
     const response = await fetch(`${service.url}/v1/traces`, {
       method: 'POST',
@@ -169,6 +174,60 @@ describe('OTLP', () => {
     deepEqual(await named({ 'segment.model': 'small' }), ['by small']);
     deepEqual(await named({ 'segment.plan': 'pro' }), ['by small']);
     deepEqual(await named({ 'segment.service.version': '2.5.0' }), ['by large']);
+    const fields = 'inputTokens,outputTokens,costUsd';
+    const took = await rowsOf({ 'segment.model': 'large', fields });
+    deepEqual(
+      took.map((row) => row.fields),
+      [{ inputTokens: 812, outputTokens: 64, costUsd: 0.00125 }],
+    );
+  });
+
+  it('takes the thumb of an end user to the reply that it is on, after the trace as before', async () => {
+    const other = await service.newInstance(project);
+    const json = { 'content-type': 'application/json', 'x-api-key': client.key, 'x-instance-id': other };
+    const post = async (path: string, body: object): Promise<void> => {
+      const response = await fetch(service.url + path, {
+        method: 'POST',
+        headers: json,
+        body: JSON.stringify(body),
+      });
+      equal(response.status, 200);
+      deepEqual(await response.json(), {});
+    };
+    const agent = {
+      trace: 'rated',
+      span: 'rated agent',
+      operation: 'invoke_agent',
+      startedAt: START,
+      endedAt: START + 7,
+      asked: [user('Where is my parcel?')],
+      answered: [assistant('On its way.')],
+    } as const;
+    const inner = { ...agent, span: 'rated call', parent: agent.span, operation: 'chat' } as const;
+    await post('/v1/traces', exportJson([inner, agent]));
+    const rowsOf = (groupBy: string, more: Readonly<Record<string, string>>) =>
+      client.rows({ instanceId: other, groupBy, fields: 'messages', limit: 10, ...more });
+    const [deadline, given] = [performance.now() + 20_000, { signalSource: 'GIVEN' }];
+    while ((await rowsOf('SESSION', {})).length < 1 && performance.now() < deadline) await sleep(200);
+    const attribute = (key: string, stringValue: string) => ({ key, value: { stringValue } });
+    const thumb = (evaluation: string, label: string) => ({
+      timeUnixNano: `${START + 60_000}000000`,
+      eventName: 'gen_ai.evaluation.result',
+      traceId: traceIdOf('rated'),
+      spanId: spanIdOf('rated call'),
+      attributes: [
+        attribute('gen_ai.evaluation.name', evaluation),
+        attribute('gen_ai.evaluation.score.label', label),
+      ],
+    });
+    const logRecords = [thumb('user_feedback', 'up'), thumb('Relevance', 'bad')];
+    await post('/v1/logs', { resourceLogs: [{ scopeLogs: [{ logRecords }] }] });
+    while ((await rowsOf('CSAT_DSAT', given)).length < 1 && performance.now() < deadline) await sleep(200);
+    const found = await rowsOf('CSAT_DSAT', given);
+    deepEqual(
+      found.map(({ dimensions, fields }) => [dimensions.csatDsatSignal?.name, fields.messages]),
+      [['Thumbs up', 1]],
+    );
   });
 
   it('leaves out what ingest refuses for good, and goes on with the rest', async () => {

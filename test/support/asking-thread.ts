@@ -23,7 +23,7 @@ if (manner !== 'never starts') {
   for (let call = 0; call < 2; call += 1)
     await host.confirm().catch((error: Error) => faults.push(`${error.name} ${error.message}`));
   host.tell({ kind: 'waiting', traces: faults.join() === 'Error away,TypeError a bug' ? 5 : -1, spans: 9 });
-  host.tell({ kind: 'round', counts: { traces: 1, messages: known ? 2 : 0, leftOut: [] } });
+  host.tell({ kind: 'round', counts: { traces: 1, messages: known ? 2 : 0, lostFeedback: 0, leftOut: [] } });
   if (manner === 'fails') throw new Error('this thread is at its end');
   await host.closing;
   host.close();

@@ -47,14 +47,27 @@ interface ExpectedExport {
   readonly lacksContent: number;
 }
 
+/** Each call of the model server takes so many tokens; an agent says the sum of its calls. */
+const taking = (calls: number): Pick<NumberedObservation, 'usage'> => ({
+  usage: { inputTokens: 20 * calls, outputTokens: 8 * calls, costNanos: null },
+});
+
 const expectedExport = (
   observations: readonly NumberedObservation[],
   omitted: Readonly<Record<string, number>> = {},
   spans = observations.length,
+  // A call whose answer is a stream, of which the SDK does not ask for usage.
+  silent?: number,
 ): ExpectedExport => ({
   // All calls and agents name their model, and log records do not.
   observations: observations.map((one) =>
-    one.kind === 'chat' || one.kind === 'agent' ? { ...one, attributes: { model: 'small' } } : one,
+    one.kind === 'chat' || one.kind === 'agent'
+      ? {
+          ...one,
+          attributes: { model: 'small' },
+          ...('usage' in one || one.span === silent ? {} : taking(1)),
+        }
+      : one,
   ),
   spans,
   rejected: [],
@@ -112,7 +125,7 @@ export const EXPECTED_EXPORTS: Readonly<Record<string, ExpectedExport>> = {
       { trace: 2, span: 6, parent: 9, kind: 'other', ...whose, ...nothing },
       { trace: 2, span: 7, parent: 8, kind: 'chat', ...second, continues: true },
       { trace: 2, span: 8, parent: 9, kind: 'other', ...whose, ...nothing },
-      { trace: 2, span: 9, kind: 'agent', ...whose, ...second },
+      { trace: 2, span: 9, kind: 'agent', ...whose, ...second, ...taking(2) },
     ],
     { 'system prompt': 5, 'tool call': 3, 'tool result': 3 },
   ),
@@ -125,7 +138,7 @@ export const EXPECTED_EXPORTS: Readonly<Record<string, ExpectedExport>> = {
     { trace: 2, span: 6, parent: 9, kind: 'other', ...whose, ...nothing },
     { trace: 2, span: 7, parent: 8, kind: 'chat', ...unrecorded },
     { trace: 2, span: 8, parent: 9, kind: 'other', ...whose, ...nothing },
-    { trace: 2, span: 9, kind: 'agent', ...whose, ...nothing },
+    { trace: 2, span: 9, kind: 'agent', ...whose, ...nothing, ...taking(2) },
   ]),
   'ai-sdk-legacy.traces.pb': expectedExport(
     [
@@ -134,7 +147,7 @@ export const EXPECTED_EXPORTS: Readonly<Record<string, ExpectedExport>> = {
       { trace: 2, span: 3, parent: 4, kind: 'other', ...whose, ...nothing },
       { trace: 2, span: 4, parent: 6, kind: 'chat', ...whose, ...callsTool },
       { trace: 2, span: 5, parent: 6, kind: 'chat', ...whose, ...second, continues: true },
-      { trace: 2, span: 6, kind: 'agent', ...whose, ...second },
+      { trace: 2, span: 6, kind: 'agent', ...whose, ...second, ...taking(2) },
     ],
     { 'system prompt': 5, 'tool call': 3, 'tool result': 2 },
   ),
@@ -148,5 +161,7 @@ export const EXPECTED_EXPORTS: Readonly<Record<string, ExpectedExport>> = {
       { trace: 5, span: 5, kind: 'other', ...nothing },
     ],
     { 'system prompt': 4, 'tool call': 2, 'tool result': 1 },
+    5,
+    3,
   ),
 };

@@ -108,6 +108,8 @@ const KEYS = [
   'traceloop.entity.input',
   'ai.prompt.messages',
   'metadata',
+  'gen_ai.usage.input_tokens',
+  'langfuse.observation.usage_details',
 ];
 
 /** Messages that are hardly any. */

@@ -43,7 +43,7 @@ async function exposedMetrics(): Promise<ReadonlyMap<string, Exposed>> {
     now: () => 0,
     health: { read: () => ({ degradations: [], figures: FIGURES }) },
     connections: async () => 1,
-    assembly: () => ({ waiting: 1, waitingSpans: 1, traces: 1, messages: 1, refused: 1 }),
+    assembly: () => ({ waiting: 1, waitingSpans: 1, traces: 1, messages: 1, lostFeedback: 1, refused: 1 }),
   });
   metrics.received('traces', { spans: 1, rejected: 1, lacksContent: 1, observations: 1 });
   metrics.answered({ method: 'GET', route: '/v1/query', status: 200 }, 1);

@@ -3,6 +3,7 @@
  *
  * Test: test/doors/traces/otlp/read.test.ts.
  */
+import type { Usage } from '../../domain/usage.ts';
 
 /** A message of a user or the assistant; never a system prompt, tool call or tool result. */
 export interface ObservedMessage {
@@ -27,6 +28,13 @@ export type ObservedValue = string | number | boolean;
 /** What tells conversations apart, by name: bounded in number, and in length as attributes are. */
 export type ObservedAttributes = Readonly<Record<string, ObservedValue>>;
 
+/** A thumb of an end user on what a span, or what is above it, answered. */
+export interface ObservedFeedback {
+  readonly value: 1 | -1;
+  /** When it was given, microseconds since 1970. */
+  readonly at: number;
+}
+
 /** One span, or the log records of a span. */
 export interface Observation {
   /** 32 hex digits, lower case. */
@@ -47,6 +55,9 @@ export interface Observation {
   readonly instanceId?: string;
   /** Attributes of the conversation that the span or its resource names. */
   readonly attributes?: ObservedAttributes;
+  /** What a call took; of an agent, mostly the sum of its calls. */
+  readonly usage?: Usage;
+  readonly feedback?: readonly ObservedFeedback[];
   /** Input of the span in order: history first, the last question last. */
   readonly asked: readonly ObservedMessage[];
   /**

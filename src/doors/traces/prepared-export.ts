@@ -30,7 +30,7 @@ export interface PreparedExport {
   readonly rejected: number;
   /** How many of the rejected ones would bring more messages than they may. */
   readonly tooMany: number;
-  /** In all observations; what a call repeats of the conversation before it counts as well. */
+  /** In all observations, feedback included; what a call repeats of the conversation before it counts as well. */
   readonly messages: number;
   /** Of the first rejected ones: where, and why. */
   readonly reasons: readonly string[];
@@ -63,7 +63,10 @@ export function prepareExport(
     drafts: [...draftsOf(observations)],
     spans,
     observations: observations.length,
-    messages: observations.reduce((sum, { asked, answered }) => sum + asked.length + answered.length, 0),
+    messages: observations.reduce(
+      (sum, { asked, answered, feedback = [] }) => sum + asked.length + answered.length + feedback.length,
+      0,
+    ),
     rejected: rejected.length + tooMany,
     tooMany,
     reasons: rejected.slice(0, REASONS).map(({ place, reason }) => `${place} ${reason}`),

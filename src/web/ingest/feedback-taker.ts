@@ -14,7 +14,7 @@ import type { Publisher } from '../../stream/log/group-commit.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { FeedbackBody, FeedbackRequest } from './feedback-body.ts';
-import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
 import type { Masker } from './masker.ts';
 
 export interface FeedbackTakerParts {
@@ -50,6 +50,8 @@ export interface FeedbackTaker {
     readonly projectId: string;
     readonly body: FeedbackRequest;
     readonly idempotencyKey: string | undefined;
+    /** Id and time of a caller that tracks its own retries; replaces `idempotencyKey`. */
+    readonly claim?: IdempotencyClaim;
   }): Promise<TakenFeedback>;
 }
 
@@ -77,7 +79,7 @@ export function createFeedbackTaker(parts: FeedbackTakerParts): FeedbackTaker {
   }
 
   return {
-    async take({ projectId, body: { pieces: given, isList }, idempotencyKey }) {
+    async take({ projectId, body: { pieces: given, isList }, idempotencyKey, claim: own = null }) {
       /** Does something with each piece, and throws what is wrong with any of them. */
       const each = <In, Out>(all: readonly In[], work: (one: In) => Out | Promise<Out>): Promise<Out[]> =>
         unlessRefused(
@@ -108,7 +110,7 @@ export function createFeedbackTaker(parts: FeedbackTakerParts): FeedbackTaker {
       const settle = async () => {
         const claim =
           idempotencyKey === undefined
-            ? null
+            ? own
             : await idempotency.claim(
                 projectId,
                 idempotencyKey,
@@ -120,7 +122,7 @@ export function createFeedbackTaker(parts: FeedbackTakerParts): FeedbackTaker {
         return claim;
       };
       const claim =
-        idempotencyKey === undefined && claims.size === 0 ? null : await turns.run(projectId, settle);
+        idempotencyKey === undefined && claims.size === 0 ? own : await turns.run(projectId, settle);
       const acceptedAt = claim?.acceptedAt ?? clock();
       await each(pieces, (piece) => refuseErased(projectId, piece, acceptedAt));
       const records = await Promise.all(

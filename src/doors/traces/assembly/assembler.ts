@@ -166,7 +166,8 @@ export class Assembler {
       const counts = await this.#assembly.round(this.#buffer, this.#suspects > 0 ? 1 : Infinity);
       this.#suspects = Math.max(0, this.#suspects - counts.traces);
       this.#pauseMs = 0;
-      if (counts.traces > 0 || counts.messages + counts.leftOut.length > 0) onRound?.(counts);
+      if (counts.traces + counts.messages + counts.lostFeedback + counts.leftOut.length > 0)
+        onRound?.(counts);
     } catch (error) {
       if (!(error instanceof RoundFailure)) throw error;
       await this.#failed(error);

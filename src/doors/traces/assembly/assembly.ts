@@ -21,6 +21,8 @@ export interface AssembledCounts {
   /** Traces that are done. */
   traces: number;
   messages: number;
+  /** Pieces of feedback that are on no reply. */
+  lostFeedback: number;
   /** Messages that do not count: their traces are full. */
   leftOut: readonly LeftOut[];
 }
@@ -73,8 +75,8 @@ export class Assembly {
       this.#begun.set(rest.trace, rest);
       traces.giveBack(rest.trace);
     }
-    const { messages, leftOut } = round;
-    return { traces: taken.length - (rest === null ? 0 : 1), messages, leftOut };
+    const { messages, lostFeedback, leftOut } = round;
+    return { traces: taken.length - (rest === null ? 0 : 1), messages, lostFeedback, leftOut };
   }
 
   /** What was read is not trusted any more. */

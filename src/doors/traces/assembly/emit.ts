@@ -9,7 +9,9 @@ import { isExternalId, UUID_PATTERN } from '../../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../../domain/limits.ts';
 import { placeholderOf, type MaskedKind } from '../../../domain/placeholders.ts';
 import type { RecordedRequest } from '../../../domain/records.ts';
+import { usageMetadata } from '../../../domain/usage.ts';
 import type { Acceptor } from '../../../web/ingest/acceptor.ts';
+import type { FeedbackTaker } from '../../../web/ingest/feedback-taker.ts';
 import { placeholderNumber } from '../../../web/ingest/placeholder-number.ts';
 import { authorsIn } from '../../../web/ingest/prepared-request.ts';
 import { NO_WARNINGS } from '../../../web/ingest/warnings.ts';
@@ -35,13 +37,14 @@ export function sessionIdOf(instanceId: string, id: string): string {
 /** Writes an emission out as a request to ingest. */
 export function requestOf(
   { projectId, name }: Conversation,
-  { seed, acceptedAt, messages, attributes = {} }: Emission,
+  { seed, acceptedAt, messages, attributes = {}, feedback: given }: Emission,
 ): EmittedRequest {
-  const drafted = messages.map(({ role, content, at, userId }) => ({
+  const drafted = messages.map(({ role, content, at, userId, usage }) => ({
     content: content.toWellFormed(),
     role,
     ...(isLabel(userId) || isToken(userId) ? { userId: userId.toWellFormed() } : {}),
-    at: Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD)),
+    at: boundedAt(at, acceptedAt),
+    ...(usage === undefined ? {} : { metadata: usageMetadata(usage) }),
   }));
   const { bytes } = draftRequest({ messages: drafted, ...metadataOf(name, attributes) });
   const authors = authorsIn(drafted);
@@ -49,7 +52,13 @@ export function requestOf(
     isToken(name.id) ||
     Object.values(attributes).some((value) => typeof value === 'string' && hasToken(value)) ||
     drafted.some(({ content, userId }) => hasToken(content) || isToken(userId));
-  return { projectId, name, seed, acceptedAt, messages: messages.length, authors, hasTokens, bytes };
+  const feedback = given === undefined ? {} : { feedback: { ...given, at: boundedAt(given.at, acceptedAt) } };
+  const request = { projectId, name, seed, acceptedAt, messages: messages.length, authors, hasTokens, bytes };
+  return { ...request, ...feedback };
+}
+
+function boundedAt(at: number, acceptedAt: number): number {
+  return Math.round(Math.min(Math.max(at, MIN_AT), acceptedAt + MAX_AHEAD));
 }
 
 /**
@@ -82,14 +91,27 @@ export function openedName(
   return { ...name, id: openedId(name.id, tokenKeys(registry.maskDigest, projectId)) };
 }
 
-/** Stores a request; its seed decides its id. Rejects as Acceptor does. */
+/** Where an emission goes. */
+export interface EmissionTakers {
+  readonly acceptor: Acceptor;
+  readonly feedback: FeedbackTaker;
+  readonly registry: IssuesSessions;
+}
+
+/** Stores a request; its seed decides its id. Rejects as Acceptor and FeedbackTaker do. */
 export async function acceptEmitted(
-  { acceptor, registry }: { readonly acceptor: Acceptor; readonly registry: IssuesSessions },
+  { acceptor, feedback, registry }: EmissionTakers,
   request: EmittedRequest,
 ): Promise<void> {
   const { projectId, seed, acceptedAt, messages } = request;
   const name = openedName(registry, projectId, request.name);
   const sessionId = await sessionOf(registry, name);
+  if (request.feedback !== undefined) {
+    const piece = { sessionId, instanceId: name.instanceId, feedback: request.feedback };
+    const body = { pieces: [piece], isList: false };
+    await feedback.take({ projectId, body, idempotencyKey: undefined, claim: { seed, acceptedAt } });
+    return;
+  }
   const { bytes, authors } = request.hasTokens ? await filled(registry, request, name, sessionId) : request;
   await acceptor.accept({
     projectId,

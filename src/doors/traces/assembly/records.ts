@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Codec } from './assembly-store.ts';
+import type { Usage } from '../../../domain/usage.ts';
 import type { ObservedAttributes } from '../observation.ts';
 import type { NewMessage } from './merge-span.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
@@ -35,10 +36,19 @@ export interface Emission {
   readonly runs?: readonly number[];
   /** Of the conversation, as the traces of the messages tell them. */
   readonly attributes?: ObservedAttributes;
+  /** Feedback on a message that was sent before, in place of messages. */
+  readonly feedback?: EmittedFeedback;
+}
+
+/** A thumb on the reply with this event time, microseconds. */
+export interface EmittedFeedback {
+  readonly value: 1 | -1;
+  readonly at: number;
 }
 
 export interface EmittedMessage extends NewMessage {
   readonly userId?: string;
+  readonly usage?: Usage;
 }
 
 /** What is known of a conversation. */
@@ -52,6 +62,8 @@ export interface Conversation {
   forgotten: boolean;
   /** Its turns until then were erased, microseconds; missing: none were. */
   readonly erasedAt?: number | undefined;
+  /** Usage of calls that brought no message: it lies on the next one. */
+  usage?: Usage | undefined;
   /** Messages that may not have been stored yet. Written, sealed, before they are. */
   outbox: Emission[];
   /** How many emissions there have been. */
@@ -66,6 +78,10 @@ export interface TraceRecord {
   readonly conversations: ReadonlyMap<string, ConversationName>;
   /** What its spans told of conversations, by the conversation's id; '' for those that name none. */
   readonly attributes: ReadonlyMap<string, ObservedAttributes>;
+  /** Usage of spans that counts, and had no message to lie on, by span id. */
+  readonly usage: ReadonlyMap<string, Usage>;
+  /** Event times of the replies that its spans brought, by span id, microseconds. */
+  readonly replies: ReadonlyMap<string, number>;
   /** How many messages its spans added, by the newest entry and the digest; of the oldest together by ''. */
   readonly added: ReadonlyMap<string, number>;
 }
@@ -76,6 +92,8 @@ export const NOTHING_KNOWN: TraceRecord = {
   spans: [],
   conversations: new Map(),
   attributes: new Map(),
+  usage: new Map(),
+  replies: new Map(),
   added: new Map(),
 };
 
@@ -91,6 +109,8 @@ export interface Kept {
 export const KEPT: Kept = { turns: 2000, spans: 4096, merged: MERGED_LIMITS };
 /** Of so many conversations of one trace, attributes are kept: those told of last. */
 const KEPT_ATTRIBUTES = 64;
+/** Of so many spans of one trace, usage waits for messages: the newest. */
+const KEPT_USAGE = 64;
 const COMPRESS_ABOVE = 2048;
 
 /** A name for a key: the same for the same parts. */
@@ -108,7 +128,7 @@ export function forgetTurns(conversation: Conversation, kept: number): void {
 
 /** A trace of which no more is known than can be kept: what was counted first says least. */
 export function boundedTrace(
-  { ids, spans, conversations, attributes, added }: TraceRecord,
+  { ids, spans, conversations, attributes, usage, replies, added }: TraceRecord,
   kept: number,
 ): TraceRecord {
   const isCounted = ({ counted }: SeenSpan): boolean => counted;
@@ -122,6 +142,8 @@ export function boundedTrace(
     ],
     conversations: new Map([...conversations].slice(-kept)),
     attributes: new Map([...attributes].slice(-KEPT_ATTRIBUTES)),
+    usage: new Map([...usage].slice(-KEPT_USAGE)),
+    replies: new Map([...replies].slice(-kept)),
     added: new Map(oldest > 0 ? [['', oldest], ...counts] : counts),
   };
 }
@@ -133,7 +155,7 @@ export interface OutboxSeal {
 }
 
 export function encodeConversation(conversation: Conversation, outboxSeal: OutboxSeal): string {
-  const { projectId, name, turns, merged, forgotten, erasedAt, outbox, emissions } = conversation;
+  const { projectId, name, turns, merged, forgotten, erasedAt, usage, outbox, emissions } = conversation;
   return pack({
     v: 1,
     projectId,
@@ -145,6 +167,7 @@ export function encodeConversation(conversation: Conversation, outboxSeal: Outbo
     merged: merged.stored,
     forgotten,
     erasedAt,
+    usage,
     // What is sealed does not get smaller.
     ...(outbox.length === 0 ? {} : { sealed: outboxSeal.seal(zstdCompressSync(JSON.stringify(outbox))) }),
     emissions,
@@ -212,11 +235,12 @@ export function forgottenConversation(
   const stored = text === '' ? {} : (unpack(text) as Partial<StoredConversation>);
   const { projectId, name, turns } = stored;
   if (projectId === undefined || name === undefined || turns === undefined || turns.length === 0) return null;
-  const { outbox: _, sealed: __, ...rest } = stored;
+  const { outbox: _, sealed: __, usage: ___, ...rest } = stored;
   return { projectId, name, text: pack({ ...rest, turns: [], forgotten: true, erasedAt }) };
 }
 
-function encodeTrace({ ids, spans, conversations, attributes, added }: TraceRecord): string {
+function encodeTrace(record: TraceRecord): string {
+  const { ids, spans, conversations, attributes, usage, replies, added } = record;
   const byName = Map.groupBy(conversations, ([, { instanceId, id, trace }]) =>
     JSON.stringify([instanceId, id ?? null, trace ?? null]),
   );
@@ -226,9 +250,18 @@ function encodeTrace({ ids, spans, conversations, attributes, added }: TraceReco
     conversations: [...byName.values()].map((group) => [group[0]?.[1], group.map(([spanId]) => spanId)]),
     added: [...added],
     ...(attributes.size === 0 ? {} : { attributes: [...attributes] }),
-    spans: spans.map(({ spanId, parentSpanId, counted }) => [spanId, parentSpanId ?? '', counted ? 1 : 0]),
+    ...(usage.size === 0 ? {} : { usage: [...usage] }),
+    ...(replies.size === 0 ? {} : { replies: [...replies] }),
+    spans: spans.map(({ spanId, parentSpanId, counted, spent }) => [
+      spanId,
+      parentSpanId ?? '',
+      (counted ? COUNTED : 0) + (spent === true ? SPENT : 0),
+    ]),
   });
 }
+
+/** What is known of a span, as bits. */
+const [COUNTED, SPENT] = [1, 2];
 
 interface StoredTrace {
   readonly ids: SpanIds;
@@ -236,10 +269,13 @@ interface StoredTrace {
   readonly spans: readonly (readonly [string, string, number])[];
   readonly added?: readonly (readonly [digest: string, messages: number])[];
   readonly attributes?: readonly (readonly [conversationId: string, attributes: ObservedAttributes])[];
+  readonly usage?: readonly (readonly [spanId: string, usage: Usage])[];
+  readonly replies?: readonly (readonly [spanId: string, at: number])[];
 }
 
 function decodeTrace(text: string): TraceRecord {
-  const { ids, conversations, spans, added, attributes = [] } = unpack(text) as StoredTrace;
+  const stored = unpack(text) as StoredTrace;
+  const { ids, conversations, spans, added, attributes = [], usage = [], replies = [] } = stored;
   // What versions before 2026-11-24 wrote is a day old at most.
   if (added === undefined) return NOTHING_KNOWN;
   const named = conversations.flatMap(([name, spanIds]) => spanIds.map((spanId) => [spanId, name] as const));
@@ -247,11 +283,14 @@ function decodeTrace(text: string): TraceRecord {
     ids,
     conversations: new Map(named),
     attributes: new Map(attributes),
+    usage: new Map(usage),
+    replies: new Map(replies),
     added: new Map(added),
-    spans: spans.map(([spanId, parent, counted]) => ({
+    spans: spans.map(([spanId, parent, bits]) => ({
       spanId,
       parentSpanId: parent === '' ? undefined : parent,
-      counted: counted === 1,
+      counted: (bits & COUNTED) !== 0,
+      spent: (bits & SPENT) !== 0,
     })),
   };
 }
@@ -284,11 +323,11 @@ export function conversationCodec(seal: OutboxSeal, kept = KEPT): Codec<Conversa
 export const TRACES: Codec<TraceRecord> = {
   encode: encodeTrace,
   decode: decodeTrace,
-  weigh: ({ spans, conversations, attributes, added }) =>
+  weigh: ({ spans, conversations, attributes, usage, replies, added }) =>
     300 +
     TOLD_BYTES * attributes.size +
     SPAN_BYTES * spans.length +
-    PLACE_BYTES * (conversations.size + added.size),
+    PLACE_BYTES * (conversations.size + usage.size + replies.size + added.size),
 };
 
 export const PAGES: Codec<ReadonlySet<string>> = {

@@ -5,6 +5,7 @@
  * Test: test/doors/traces/assembly/assembly.test.ts, laws.test.ts.
  */
 import { createHash } from 'node:crypto';
+import { sumOfUsage } from '../../../domain/usage.ts';
 import type { ObservedMessage, ObservedValue } from '../observation.ts';
 import { boundedAttributes } from '../conventions/attributes.ts';
 import type { LeftOut } from './assembly.ts';
@@ -13,10 +14,23 @@ import { GiveWay } from './give-way.ts';
 import { MergedSpans } from './merged-spans.ts';
 import { mergeSpan } from './merge-span.ts';
 import { forgetTurns, KEPT, keyOf, NOTHING_KNOWN } from './records.ts';
-import type { Conversation, ConversationName, EmittedMessage, Kept, TraceRecord } from './records.ts';
+import type {
+  Conversation,
+  ConversationName,
+  EmittedFeedback,
+  EmittedMessage,
+  Kept,
+  TraceRecord,
+} from './records.ts';
 import { TextHashes, type HashedMessage, type HashedSpan } from './hashed-span.ts';
 import type { PlacedSpan } from './spoken-spans.ts';
-import { traceKey, TracePlan, type ArrivedTrace } from './trace-plan.ts';
+import {
+  traceKey,
+  TracePlan,
+  type ArrivedTrace,
+  type SpanFeedback,
+  type SpeakingSpan,
+} from './trace-plan.ts';
 
 /** Of one trace, so many conversations are asked for side by side; the others one after the other. */
 const MAX_PREFETCHED = 100;
@@ -34,8 +48,17 @@ interface Fresh {
   readonly attributes: Map<string, ObservedValue>;
 }
 
+/** Feedback that is new, of a conversation. */
+interface FreshFeedback extends EmittedFeedback {
+  readonly key: string;
+  readonly digest: string;
+  readonly since: number;
+}
+
 export class Round {
   messages = 0;
+  /** Feedback that is on no reply. */
+  lostFeedback = 0;
   readonly leftOut: LeftOut[] = [];
   readonly #parts: AssemblyParts;
   readonly #limits: RoundLimits;
@@ -46,6 +69,7 @@ export class Round {
   readonly #hashes = new TextHashes();
   readonly #giveWay = new GiveWay();
   readonly #fresh = new Map<string, Fresh>();
+  readonly #feedback: FreshFeedback[] = [];
   #spans = 0;
   /** The most that is new in one conversation. */
   #bytes = 0;
@@ -81,16 +105,20 @@ export class Round {
   async add(trace: ArrivedTrace): Promise<TracePlan | null> {
     const plan = await this.#planOf(trace);
     while (plan.done < plan.chosen.length) {
-      await this.#merge(plan, plan.chosen[plan.done] as PlacedSpan);
+      await this.#merge(plan, plan.chosen[plan.done] as SpeakingSpan);
       plan.done += 1;
       if (this.isFull) break;
+    }
+    while (plan.done === plan.chosen.length && plan.feedbackDone < plan.feedback.length && !this.isFull) {
+      await this.#addFeedback(plan, plan.feedback[plan.feedbackDone] as SpanFeedback);
+      plan.feedbackDone += 1;
     }
     const record = plan.recordOf(this.#kept.spans);
     if (record !== null) this.#records.set(traceKey(trace), record);
     const { projectId, traceId } = trace;
     if (plan.leftOut > 0) this.leftOut.push({ projectId, traceId, messages: plan.leftOut });
     plan.leftOut = 0;
-    return plan.done === plan.chosen.length ? null : plan;
+    return plan.isDone ? null : plan;
   }
 
   async #planOf(trace: ArrivedTrace): Promise<TracePlan> {
@@ -125,7 +153,7 @@ export class Round {
     return conversation;
   }
 
-  async #merge(plan: TracePlan, span: PlacedSpan): Promise<void> {
+  async #merge(plan: TracePlan, span: SpeakingSpan): Promise<void> {
     const { trace } = plan;
     const messages = span.asked.length + span.answered.length;
     this.#compared += messages;
@@ -134,6 +162,8 @@ export class Round {
     const key = conversationKey(trace.projectId, name);
     const conversation = await this.#conversation(key, trace.projectId, name);
     plan.conversations.set(span.spanId, name);
+    await this.#addUsage(key, conversation, span, trace);
+    if (messages === 0) return;
     const hashed = this.#hashedSpan(span, trace.traceId);
     const digest = digestOf(span.spanId, hashed);
     if (await this.#isMerged(key, conversation, digest, trace.until)) return;
@@ -154,14 +184,59 @@ export class Round {
     this.#fresh.set(key, fresh);
     fresh.since = Math.min(fresh.since, trace.since);
     const { userId } = span.ids;
-    for (const message of plan.admit(digest, found, this.#parts.perTrace)) {
+    const admitted = plan.admit(digest, found, this.#parts.perTrace);
+    for (const [index, message] of admitted.entries()) {
       fresh.bytes += message.content.length;
       fresh.traces.push(trace.traceId);
-      fresh.messages.push(message.role === 'user' && userId !== undefined ? { ...message, userId } : message);
+      const { usage } = conversation;
+      const isLast = index === admitted.length - 1;
+      fresh.messages.push({
+        ...message,
+        ...(message.role === 'user' && userId !== undefined ? { userId } : {}),
+        ...(isLast && usage !== undefined ? { usage } : {}),
+      });
+      if (isLast) conversation.usage = undefined;
+      if (isLast && message.role === 'assistant' && message.at === span.endedAt)
+        plan.replies.set(span.spanId, message.at);
     }
     for (const [attribute, value] of Object.entries(plan.attributesOf(name)))
       fresh.attributes.set(attribute, value);
     this.#bytes = Math.max(this.#bytes, fresh.bytes);
+  }
+
+  /** Notes the usage that lies on a span, each once. It waits in the conversation for the next message. */
+  async #addUsage(
+    key: string,
+    conversation: Conversation,
+    { usages }: SpeakingSpan,
+    { traceId, until }: ArrivedTrace,
+  ): Promise<void> {
+    for (const { spanId, usage } of usages) {
+      const digest = nameOf(['usage', traceName(traceId), spanId]);
+      if (await this.#isMerged(key, conversation, digest, until)) continue;
+      this.#changed.set(key, conversation);
+      conversation.merged.add(digest, until);
+      conversation.usage = sumOfUsage(conversation.usage, usage);
+      this.#spans += 1;
+    }
+  }
+
+  /** Notes feedback on a reply, once. */
+  async #addFeedback(plan: TracePlan, given: SpanFeedback): Promise<void> {
+    const { projectId, traceId, since, until } = plan.trace;
+    const reply = plan.replyOf(given);
+    if (reply === null) {
+      this.lostFeedback += 1;
+      return;
+    }
+    const key = conversationKey(projectId, reply.name);
+    const conversation = await this.#conversation(key, projectId, reply.name);
+    const digest = nameOf(['feedback', traceName(traceId), given.spanId, given.at, given.value]);
+    if (await this.#isMerged(key, conversation, digest, until)) return;
+    this.#changed.set(key, conversation);
+    conversation.merged.add(digest, until);
+    this.#feedback.push({ key, digest, since, value: given.value, at: reply.at });
+    this.#spans += 1;
   }
 
   #hashedSpan(span: PlacedSpan, traceId: string): HashedSpan {
@@ -240,6 +315,14 @@ export class Round {
       }
       this.messages += fresh.messages.length;
     }
+    for (const { key, digest, since, value, at } of this.#feedback)
+      (this.#changed.get(key) as Conversation).outbox.push({
+        seed: `feedback:${key}:${digest}`,
+        acceptedAt: this.#parts.clock(),
+        since,
+        messages: [],
+        feedback: { value, at },
+      });
   }
 
   /** Returns the pages that have to be written before the conversation is. */
@@ -277,6 +360,9 @@ function traceName(traceId: string): string {
 
 function digestOf(spanId: string, { trace, asked, answered }: HashedSpan): string {
   const hashed = [...asked, ...answered].map(({ role, hash }) => `${role}${hash}`);
-  const parts = JSON.stringify([trace, spanId, asked.length, hashed]);
-  return createHash('sha256').update(parts).digest('base64url').slice(0, 10);
+  return nameOf([trace, spanId, asked.length, hashed]);
+}
+
+function nameOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 10);
 }

@@ -31,12 +31,17 @@ export interface SeenSpan {
   readonly parentSpanId: string | undefined;
   /** Its messages were counted: what is below it is its inner work. */
   readonly counted: boolean;
+  /** Its usage was counted: that of what is above and below it is not. */
+  readonly spent?: boolean;
 }
 
 /** The spans of a trace, each once, in order of their start, with the messages of their events. */
 export function spansOf(observations: readonly Observation[]): Observation[] {
   const spans = new Map<string, Observation>();
-  const events = observations.filter(({ kind }) => kind === 'event');
+  // Feedback alone says nothing of its span.
+  const events = observations.filter(
+    (one) => one.kind === 'event' && (one.feedback === undefined || hasContent(one)),
+  );
   for (const observation of observations)
     if (observation.kind !== 'event' && !spans.has(observation.spanId))
       spans.set(observation.spanId, observation);
@@ -153,7 +158,7 @@ export function inheriting(spans: readonly Observation[], seen: Seen): (spanId: 
 }
 
 /** The spans of a trace, those that came and those that were seen before. */
-class Tree {
+export class Tree {
   readonly #spans = new Map<string, Observation>();
   readonly #seen: Seen;
 
@@ -195,6 +200,12 @@ class Tree {
   }
 }
 
+/** Visits the spans above one, the nearest first, until `mark` returns false: it was there before. */
+export function markAbove(tree: Tree, start: string, mark: (id: string) => boolean): void {
+  let id = tree.parentOf(start);
+  while (id !== undefined && id !== start && mark(id)) id = tree.parentOf(id);
+}
+
 function hasBoth({ asked, answered }: Observation): boolean {
   return asked.some(({ role }) => role === 'user') && answered.some(({ role }) => role === 'assistant');
 }
@@ -214,20 +225,25 @@ export function idsOf(spans: readonly SpanIds[]): SpanIds {
   return ids;
 }
 
-/** What was seen of a trace, with the spans that came now. `conversations`: where those are that count. */
+/**
+ * What was seen of a trace, with the spans that came now. `conversations`: where those are that count. `spent`: those
+ * whose usage counts.
+ */
 export function seenSpans(
   seen: Seen,
   spans: readonly Observation[],
   conversations: ReadonlyMap<string, unknown>,
+  spent: ReadonlySet<string>,
 ): SeenSpan[] {
   const all = new Map(seen);
   for (const { spanId, parentSpanId, kind } of spans) {
     if (kind === 'event' && !all.has(spanId)) continue;
-    const { parentSpanId: known, counted = false } = all.get(spanId) ?? ({} as Partial<SeenSpan>);
-    all.set(spanId, { spanId, parentSpanId: parentSpanId ?? known, counted });
+    const { parentSpanId: known, ...before } = all.get(spanId) ?? { counted: false };
+    all.set(spanId, { ...before, spanId, parentSpanId: parentSpanId ?? known });
   }
   return [...all.values()].map((span) => ({
     ...span,
     counted: span.counted || conversations.has(span.spanId),
+    spent: span.spent === true || spent.has(span.spanId),
   }));
 }

@@ -4,7 +4,7 @@
  * Test: test/doors/traces/assembly/assembly-thread.test.ts.
  */
 import type { RequestAuthor } from '../../../stream/ledgers/erasure-holds.ts';
-import type { ConversationName } from './records.ts';
+import type { ConversationName, EmittedFeedback } from './records.ts';
 import type { AssembledCounts } from './assembly.ts';
 
 /** Messages of a conversation, serialised as an ingest request. */
@@ -23,6 +23,8 @@ export interface EmittedRequest {
   readonly hasTokens: boolean;
   /** Serialised as in RequestDraft. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** On a message of the conversation, in place of messages. */
+  readonly feedback?: EmittedFeedback;
 }
 
 /** Methods of the process that the thread calls: the thread itself has no lease, registry or stream. */

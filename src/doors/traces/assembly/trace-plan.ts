@@ -3,8 +3,10 @@
  * adds no more messages than it may, and what arrived no more than the door counted.
  * Test: test/doors/traces/assembly/assembly.test.ts, test/doors/traces/bounds.test.ts.
  */
-import type { Observation, ObservedAttributes } from '../observation.ts';
+import type { Observation, ObservedAttributes, ObservedFeedback } from '../observation.ts';
+import { replyTargets } from './reply-targets.ts';
 import { ToldAttributes } from './told-attributes.ts';
+import { usageOfTrace, type SpanUsage, type TraceUsage } from './trace-usage.ts';
 import type { NewMessage } from './merge-span.ts';
 import { boundedTrace, keyOf, type ConversationName, type TraceRecord } from './records.ts';
 import {
@@ -36,14 +38,32 @@ export function traceKey({ projectId, traceId }: Pick<ArrivedTrace, 'projectId' 
   return `${keyOf(projectId, traceId)}.${keyOf('seal', projectId, traceId)}`;
 }
 
+/** A span that counts, with the usage that lies on its messages. */
+export interface SpeakingSpan extends PlacedSpan {
+  readonly usages: readonly SpanUsage[];
+}
+
+/** Feedback on a span. */
+export interface SpanFeedback extends ObservedFeedback {
+  readonly spanId: string;
+}
+
 export class TracePlan {
   readonly trace: ArrivedTrace;
-  /** The spans that count, in the order in which they speak. */
-  readonly chosen: readonly PlacedSpan[];
+  /**
+   * The spans that count, in the order in which they speak. Before them, without messages, are those that counted
+   * earlier and get usage now.
+   */
+  readonly chosen: readonly SpeakingSpan[];
   /** Where spans went, by span id. */
   readonly conversations: Map<string, ConversationName>;
   /** So many of the chosen spans are merged. */
   done = 0;
+  /** Feedback on spans of the trace, in the order in which it was given, and how much of it is done. */
+  readonly feedback: readonly SpanFeedback[];
+  feedbackDone = 0;
+  /** Event times of the replies that spans brought, by span id. */
+  readonly replies: Map<string, number>;
   /** Messages that do not count, because the trace is full. */
   leftOut = 0;
   /** How many messages each span added, and how many all together. */
@@ -55,19 +75,31 @@ export class TracePlan {
   readonly #spans: readonly Observation[];
   readonly #ids: SpanIds;
   readonly #told: ToldAttributes;
+  readonly #usage: TraceUsage;
+  #targetOf: ((spanId: string) => string | undefined) | null = null;
 
   /** `record`: what is known of the trace. */
   constructor(trace: ArrivedTrace, record: TraceRecord) {
     this.trace = trace;
     this.#seen = new Map(record.spans.map((span) => [span.spanId, span]));
     this.#spans = spansOf(trace.observations);
-    this.chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
+    const chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
+    this.#usage = usageOfTrace(this.#spans, this.#seen, {
+      known: record.usage,
+      chosen: chosen.map(({ spanId }) => spanId),
+      isCounted: (spanId) => record.conversations.has(spanId),
+    });
+    this.chosen = withUsage(chosen, this.#usage.placed);
     this.#told = new ToldAttributes(record.attributes);
     const idsAbove = inheriting(this.#spans, this.#seen);
     for (const { spanId, attributes } of this.#spans)
       if (attributes !== undefined) this.#told.add(idsAbove(spanId).conversationId ?? '', attributes);
     this.#ids = { ...record.ids, ...idsOf(this.#spans) };
     this.conversations = new Map(record.conversations);
+    this.replies = new Map(record.replies);
+    this.feedback = trace.observations
+      .flatMap(({ spanId, feedback = [] }) => feedback.map((given) => ({ spanId, ...given })))
+      .toSorted((a, b) => a.at - b.at || a.value - b.value || (a.spanId < b.spanId ? -1 : 1));
     this.#added = new Map(record.added);
     this.#all = [...this.#added.values()].reduce((sum, count) => sum + count, 0);
     for (const { asked, answered, mayAdd } of trace.observations)
@@ -83,6 +115,18 @@ export class TracePlan {
     const instanceId = ids.instanceId ?? this.trace.defaultInstanceId;
     const { conversationId: id } = ids;
     return id === undefined ? { instanceId, trace: this.trace.traceId } : { instanceId, id };
+  }
+
+  get isDone(): boolean {
+    return this.done === this.chosen.length && this.feedbackDone === this.feedback.length;
+  }
+
+  /** The conversation and the event time of the reply that feedback is on; null: there is none. Once all are merged. */
+  replyOf({ spanId }: SpanFeedback): { readonly name: ConversationName; readonly at: number } | null {
+    this.#targetOf ??= replyTargets(this.#spans, this.#seen, new Set(this.replies.keys()));
+    const target = this.#targetOf(spanId) ?? '';
+    const [name, at] = [this.conversations.get(target), this.replies.get(target)];
+    return name === undefined || at === undefined ? null : { name, at };
   }
 
   /** What the trace tells of a conversation. */
@@ -107,11 +151,35 @@ export class TracePlan {
   recordOf(kept: number): TraceRecord | null {
     const isEmpty = this.chosen.length === 0 && this.#seen.size === 0;
     const { stored } = this.#told;
-    if (isEmpty && stored.size === 0 && Object.values(this.#ids).every((id) => id === undefined)) return null;
-    const spans = seenSpans(this.#seen, this.#spans, this.conversations);
+    const { spent, unplaced: usage } = this.#usage;
+    const isUntold = stored.size === 0 && usage.size === 0;
+    if (isEmpty && isUntold && Object.values(this.#ids).every((id) => id === undefined)) return null;
+    const { conversations, replies } = this;
+    const spans = seenSpans(this.#seen, this.#spans, conversations, spent);
     return boundedTrace(
-      { ids: this.#ids, conversations: this.conversations, spans, attributes: stored, added: this.#added },
+      { ids: this.#ids, conversations, spans, attributes: stored, usage, replies, added: this.#added },
       kept,
     );
   }
 }
+
+/** Gives spans the usage that lies on them, and puts those before them that do not speak now. */
+function withUsage(
+  chosen: readonly PlacedSpan[],
+  placed: ReadonlyMap<string, readonly SpanUsage[]>,
+): SpeakingSpan[] {
+  const speaking = chosen.map((span) => ({ ...span, usages: placed.get(span.spanId) ?? [] }));
+  const ids = new Set(chosen.map(({ spanId }) => spanId));
+  const silent = [...placed].filter(([spanId]) => !ids.has(spanId));
+  return [...silent.map(([spanId, usages]) => ({ ...SILENT, spanId, usages })), ...speaking];
+}
+
+const SILENT = {
+  parentSpanId: undefined,
+  startedAt: 0,
+  endedAt: 0,
+  asked: [],
+  answered: [],
+  continues: false,
+  ids: {},
+};

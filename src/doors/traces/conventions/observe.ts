@@ -4,14 +4,16 @@
  */
 import { SYSTEM_PROMPT, TOOL_CALL, TOOL_RESULT, WITHOUT_TEXT } from '../content.ts';
 import type { Message } from '../messages.ts';
-import type { Observation, ObservedMessage } from '../observation.ts';
+import type { Observation, ObservedFeedback, ObservedMessage } from '../observation.ts';
 import { OmissionCounts } from '../omissions.ts';
-import type { EventRecord, Span } from '../span.ts';
+import type { Attributes, EventRecord, Span } from '../span.ts';
 import { attributesOf, boundedAttributes } from './attributes.ts';
 import { kindOf, messagesIn } from './convention.ts';
-import { answeredIn, askedIn } from './gen-ai-events.ts';
+import { feedbackIn, isEvaluation } from './evaluations.ts';
+import { answeredIn, askedIn, isMessageEvent } from './gen-ai-events.ts';
 import { idsOf } from './ids.ts';
 import { CONVENTIONS } from './registry.ts';
+import { usageIn } from './usage.ts';
 
 /** What one span or record gives; what is left out is added to `omitted`. */
 export function observationOf(span: Span, omitted: OmissionCounts): Observation {
@@ -28,6 +30,10 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
         );
   omitted.addAll(left.all);
   const told = attributesOf(attributes, resource, kind);
+  // Embeddings and tools have usage, too.
+  const usage = kind === 'other' ? undefined : usageIn(attributes);
+  const evaluations = span.events.filter(({ name }) => isEvaluation(name));
+  const given = feedbackOf([span, ...evaluations].map((one) => ({ ...one, at: endedAt })));
   return {
     traceId,
     spanId,
@@ -37,6 +43,9 @@ export function observationOf(span: Span, omitted: OmissionCounts): Observation 
     endedAt,
     ...idsOf(attributes, resource),
     ...(told === undefined ? {} : { attributes: told }),
+    ...(usage === undefined ? {} : { usage }),
+    // They arrive together: the last one is what holds.
+    ...(given === undefined ? {} : { feedback: given.slice(-1) }),
     ...content,
     // Many libraries record messages on calls alone: an agent without them says nothing about the opt-in.
     lacksContent: kind === 'chat' && content.lacksContent,
@@ -49,9 +58,12 @@ export function observationsOfEvents(
   omitted: OmissionCounts,
 ): readonly Observation[] {
   const bySpan = Map.groupBy(records, ({ traceId, spanId }) => `${traceId} ${spanId}`);
-  return [...bySpan.values()].flatMap((own) => {
+  return [...bySpan.values()].flatMap((all) => {
+    const evaluations = all.filter(({ name }) => isEvaluation(name));
+    const given = feedbackOf(evaluations);
+    const own = all.filter(({ name }) => isMessageEvent(name));
     const [first] = own;
-    if (first === undefined) return [];
+    if (first === undefined) return given === undefined ? [] : observationOfFeedback(evaluations, given);
     const left = new OmissionCounts();
     const content = contentOf(askedIn(own, left), answeredIn(own, left), left);
     omitted.addAll(left.all);
@@ -62,6 +74,7 @@ export function observationsOfEvents(
       ),
     );
     const times = own.map(({ at }) => at);
+    const usage = own.map(({ attributes }) => usageIn(attributes)).find((found) => found !== undefined);
     return {
       traceId,
       spanId,
@@ -72,9 +85,35 @@ export function observationsOfEvents(
         .map(({ attributes, resource }) => idsOf(attributes, resource))
         .reduce((ids, more) => ({ ...more, ...ids })),
       ...(Object.keys(told).length === 0 ? {} : { attributes: told }),
+      ...(usage === undefined ? {} : { usage }),
+      ...(given === undefined ? {} : { feedback: given }),
       ...content,
     };
   });
+}
+
+/** Of records that give feedback on a span and hold no messages. */
+function observationOfFeedback(
+  evaluations: readonly EventRecord[],
+  feedback: readonly ObservedFeedback[],
+): Observation[] {
+  return evaluations.slice(0, 1).map(({ traceId, spanId, at }) => ({
+    traceId,
+    spanId,
+    kind: 'event',
+    startedAt: at,
+    endedAt: at,
+    feedback,
+    ...NOTHING,
+  }));
+}
+
+/** Undefined: no end user gave any. */
+function feedbackOf(
+  evaluations: readonly { readonly attributes: Attributes; readonly at: number }[],
+): readonly ObservedFeedback[] | undefined {
+  const feedback = evaluations.flatMap(({ attributes, at }) => feedbackIn(attributes, at) ?? []);
+  return feedback.length === 0 ? undefined : feedback;
 }
 
 type Content = Pick<Observation, 'asked' | 'continues' | 'answered' | 'lacksContent'>;

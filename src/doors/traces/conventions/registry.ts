@@ -6,6 +6,7 @@
 import type { ObservationKind } from '../observation.ts';
 import { ATTRIBUTE_NAMES } from './attributes.ts';
 import { flattened, json, namesOf, whole, type Convention } from './convention.ts';
+import { EVALUATION_NAMES } from './evaluations.ts';
 import { genAiEvents, isMessageEvent } from './gen-ai-events.ts';
 import { ID_NAMES, METADATA } from './ids.ts';
 import {
@@ -21,6 +22,7 @@ import {
   traceloopEntity,
   traceloopMessage,
 } from './sources.ts';
+import { USAGE_NAMES } from './usage.ts';
 
 /** The same meaning for each of several values. */
 const all = (kind: ObservationKind, ...values: readonly string[]): Record<string, ObservationKind> =>
@@ -235,9 +237,9 @@ export const CONVENTIONS: readonly Convention[] = [
 
 const PREFIXES: readonly string[] = [...new Set([...CONVENTIONS.flatMap(namesOf), ...METADATA])];
 
+const NAMES = [ID_NAMES, ATTRIBUTE_NAMES, USAGE_NAMES, EVALUATION_NAMES];
+
 /** Tells whether any convention reads the attribute. */
 export function isRead(name: string): boolean {
-  return (
-    ID_NAMES.has(name) || ATTRIBUTE_NAMES.has(name) || PREFIXES.some((prefix) => name.startsWith(prefix))
-  );
+  return NAMES.some((names) => names.has(name)) || PREFIXES.some((prefix) => name.startsWith(prefix));
 }

@@ -41,12 +41,12 @@ export function decodeTraces(bytes: Uint8Array, encoding: Encoding, wanted: Want
   );
 }
 
-/** `isEvent`: whether a record with this event name is read; all others are skipped. */
+/** `isEvent`: whether a record with this event name and these attributes is read; all others are skipped. */
 export function decodeLogs(
   bytes: Uint8Array,
   encoding: Encoding,
   wanted: Wanted,
-  isEvent: (name: string) => boolean,
+  isEvent: (name: string, attributes: Attributes) => boolean,
 ): Decoded<EventRecord> {
   const isWanted: Wanted = (key) => EVENT_NAMES.includes(key) || wanted(key);
   const reading = new Reading(encoding, isWanted, 'ExportLogsServiceRequest');
@@ -237,12 +237,12 @@ function recordOf(
   reading: Reading,
   fields: Fields,
   resource: Attributes,
-  isEvent: (name: string) => boolean,
+  isEvent: (name: string, attributes: Attributes) => boolean,
 ): EventRecord | null {
   const attributes = reading.attributes(fields['attributes']);
   const name =
     [fields['eventName'], ...EVENT_NAMES.map((key) => attributes.get(key))].map(nameOf).find(Boolean) ?? '';
-  if (!isEvent(name)) return null;
+  if (!isEvent(name, attributes)) return null;
   const traceId = idOf(fields['traceId'], 32, 'traceId');
   const spanId = idOf(fields['spanId'], 16, 'spanId');
   if (traceId === null || spanId === null) throw new ItemError('names no span');

@@ -4,9 +4,11 @@
  */
 import { MAX_CALL_MESSAGES } from '../../../domain/limits.ts';
 import { OTHER_PART } from '../content.ts';
+import { feedbackIn, isEvaluation } from '../conventions/evaluations.ts';
 import { isMessageEvent } from '../conventions/gen-ai-events.ts';
 import { observationOf, observationsOfEvents } from '../conventions/observe.ts';
 import { isRead } from '../conventions/registry.ts';
+import type { Attributes } from '../span.ts';
 import { MessageAllowance, type MessageLimits } from '../message-allowance.ts';
 import type { Observation, ObservedMessage } from '../observation.ts';
 import { OLDER_MESSAGE, OmissionCounts } from '../omissions.ts';
@@ -36,9 +38,14 @@ export function readTraces(bytes: Uint8Array, encoding: Encoding, limits = NO_LI
   return exported(read, { spans: count, rejected, omitted, limits });
 }
 
+/** Results of evaluators are skipped, as are all other records. */
+function isReadEvent(name: string, attributes: Attributes): boolean {
+  return isMessageEvent(name) || (isEvaluation(name) && feedbackIn(attributes, 0) !== null);
+}
+
 /** Reads an ExportLogsServiceRequest. Throws AppError where the request as a whole cannot be read. */
 export function readLogs(bytes: Uint8Array, encoding: Encoding, limits = NO_LIMITS): ReadExport {
-  const { items, count, rejected } = decodeLogs(bytes, encoding, isRead, isMessageEvent);
+  const { items, count, rejected } = decodeLogs(bytes, encoding, isRead, isReadEvent);
   const omitted = new OmissionCounts();
   const records = Map.groupBy(items, spanOf);
   const read = observationsOfEvents(items, omitted).map((observation) => ({

@@ -25,7 +25,7 @@ describe('the thread that assembles traces', () => {
   it('has its host do what it cannot, and ends when it is closed', async () => {
     const { given, emitted, round } = options('works');
     const thread = await AssemblyThread.start(given);
-    deepEqual(await round, { traces: 1, messages: 2, leftOut: [] });
+    deepEqual(await round, { traces: 1, messages: 2, lostFeedback: 0, leftOut: [] });
     deepEqual(thread.waiting, { traces: 5, spans: 9 }, 'it tells what failed for good');
     deepEqual([...(emitted[0]?.bytes ?? [])], [7, 8]);
     await thread.close();

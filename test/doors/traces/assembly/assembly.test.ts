@@ -84,6 +84,80 @@ describe('what the assembler sends on', () => {
     ]);
   });
 
+  it('carries the usage of a call that came before its messages, or after them with the next ones, once', async () => {
+    const took = (inputTokens: number): Pick<Observation, 'usage'> => ({
+      usage: { inputTokens, outputTokens: null, costNanos: 7 },
+    });
+    const traceId = '1'.repeat(32);
+    const { asked, answered, ...silent } = call(1, { traceId });
+    const [agent, next] = [call(2, { traceId }), call(3, { traceId })];
+    const inner = { asked: [], answered: [], parentSpanId: agent.spanId, ...took(20) };
+    const service = new FakeService(null);
+    const parts: readonly Observation[][] = [
+      // The span is there before the log records with what it says.
+      [{ ...silent, ...took(1), asked: [], answered: [], lacksContent: true }],
+      [{ ...silent, kind: 'event', asked, answered }],
+      [agent],
+      // Another process exports the call of a model later.
+      [call(4, { traceId, ...inner })],
+      [call(4, { traceId, ...inner })],
+      [{ ...next, ...took(300) }],
+      [{ ...agent, ...took(20) }],
+    ];
+    for (const part of parts) {
+      service.send(part);
+      await service.runOut();
+      service.kill();
+    }
+    const tokens = (service.sessions().get('a chat') ?? []).map(
+      (message) => Object(message).usage?.inputTokens,
+    );
+    deepEqual(tokens, [undefined, 1, undefined, undefined, undefined, 320]);
+    deepEqual(service.tokens(), { counted: 321, waiting: 0 });
+  });
+
+  it('is feedback on the reply of the span that counts, before and long after it, once', async () => {
+    const traceId = '1'.repeat(32);
+    const agent = call(2, { traceId });
+    const inner = call(1, { traceId, parentSpanId: agent.spanId });
+    const on = (spanId: string, value: 1 | -1, at: number): Observation => ({
+      ...call(9, { traceId, spanId, asked: [], answered: [] }),
+      kind: 'event',
+      feedback: [{ value, at }],
+    });
+    for (const seed of [null, 1, 2, 3, 4, 5, 6]) {
+      const service = new FakeService(seed === null ? null : new Dice(seed), { crashShare: 0.1 });
+      // It waits for what is above its span.
+      service.send([on(inner.spanId, 1, 1), inner]);
+      service.send([agent]);
+      await service.run();
+      const late = on(inner.spanId, -1, 2);
+      for (const part of [late, late, on(agent.spanId, 1, 3)]) {
+        service.send([part]);
+        await service.runOut();
+        service.kill();
+      }
+      const reply = { session: 'a chat', at: agent.endedAt };
+      deepEqual(service.feedback, [
+        { ...reply, value: 1 },
+        { ...reply, value: -1 },
+        { ...reply, value: 1 },
+      ]);
+      equal(service.sessions().get('a chat')?.length, 2);
+    }
+  });
+
+  it('is no feedback on a span that brought no reply', async () => {
+    const service = new FakeService(null);
+    const given = { kind: 'event', feedback: [{ value: 1, at: 1 }], asked: [], answered: [] } as const;
+    service.send([call(1, { answered: [] }), call(2), { ...call(1), ...given }, { ...call(7), ...given }]);
+    await service.runOut();
+    deepEqual([service.feedback, service.lostFeedback], [[], 2]);
+    service.send([{ ...call(2), ...given }]);
+    await service.run();
+    deepEqual([service.feedback.length, service.lostFeedback], [1, 2]);
+  });
+
   it('is in order where calls of a trace start in the same millisecond and repeat each other', async () => {
     const messages = ['Yes', 'Done.', 'Yes', 'Done.', 'Thanks', 'You are welcome.'].map((content, index) => ({
       role: index % 2 === 0 ? ('user' as const) : ('assistant' as const),

@@ -65,6 +65,21 @@ describe('an emission', () => {
     deepEqual(sessions, Array(3).fill({ plan: 'pro', seats: 3, externalId: 'c' }));
   });
 
+  it('says what a message took in its metadata', async () => {
+    const metadata: unknown[] = [];
+    const emit = async ({ bytes }: EmittedRequest): Promise<boolean> => {
+      const { messages } = JSON.parse(`{${Buffer.from(bytes).toString().slice(1)}`) as {
+        readonly messages: readonly { readonly metadata?: unknown }[];
+      };
+      metadata.push(...messages.map((one) => one.metadata));
+      return true;
+    };
+    const usage = { inputTokens: 812, outputTokens: null, costNanos: 1_250_000 };
+    const messages = [message('before'), { ...message('after 1'), usage }];
+    await sendEmission({ emit }, CONVERSATION, { ...EMISSION, messages });
+    deepEqual(metadata, [undefined, { inputTokens: 812, costUsd: 0.00125 }]);
+  });
+
   it('that is refused loses the messages of the trace that is to blame', async () => {
     deepEqual(await sent(EMISSION, 'before'), [
       ['s', all, false],

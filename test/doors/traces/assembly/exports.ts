@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Usage } from '../../../../src/domain/usage.ts';
 import type { Observation, ObservedMessage } from '../../../../src/doors/traces/observation.ts';
 
 /** Numbers that a seed decides (mulberry32). */
@@ -49,6 +50,8 @@ export interface ExpectedConversation {
   /** Undefined: it has none, so each of its traces is a conversation. */
   readonly id: string | undefined;
   readonly messages: readonly (ObservedMessage & { readonly userId?: string; readonly trace: string })[];
+  /** Input tokens of all calls. */
+  readonly tokens: number;
 }
 
 /** The conversations that come out: without an id, each trace is one. */
@@ -80,6 +83,12 @@ export function conversation(
   const observations: Observation[] = [];
   let now = 1_772_000_000 * SECOND + dice.roll(1000) * SECOND + dice.roll(1000);
   let spans = 0;
+  /** Calls and agents take tokens, and an agent says the sum of its calls. */
+  const usageOf = (inputTokens: number): { readonly usage: Usage } => ({
+    usage: { inputTokens, outputTokens: null, costNanos: null },
+  });
+  const took = (): number => 2 ** (spans % 20);
+  let tokens = 0;
   const hex = (text: string, length: number): string =>
     createHash('sha256').update(text).digest('hex').slice(0, length);
   for (let turn = 0, turns = 1 + dice.roll(4); turn < turns; turn += 1) {
@@ -94,6 +103,7 @@ export function conversation(
     const inside: ObservedMessage[] = [question];
     const traces: string[] = [];
     const steps = dice.roll(tools + 1);
+    const tokensBefore = tokens;
     for (let step = 0; step <= steps; step += 1) {
       const isLast = step === steps;
       const words = dice.pick(ANSWERS) + (isLast ? '' : ' Let me look.');
@@ -117,7 +127,9 @@ export function conversation(
         answered,
         ...(step > 0 ? { continues: true } : {}),
         lacksContent: false,
+        ...usageOf(took()),
       });
+      tokens += took();
       inside.push(...answered);
       now += 1 + dice.roll(SECOND);
     }
@@ -136,7 +148,9 @@ export function conversation(
           asked: [{ role: 'user', content: `Give this a title: ${question.content}` }],
           answered: [{ role: 'assistant', content: 'A title' }],
           lacksContent: false,
+          ...usageOf(took()),
         });
+        tokens += took();
       }
       observations.push({
         traceId,
@@ -149,6 +163,7 @@ export function conversation(
         asked: isAgent ? [...before, question] : [],
         answered: isAgent ? last : [],
         lacksContent: false,
+        ...(isAgent ? usageOf(tokens - tokensBefore) : {}),
       });
       // What an agent says on the way is its inner work; the application keeps what it answered.
       if (isAgent) inside.splice(1, inside.length - 1, ...last);
@@ -159,7 +174,7 @@ export function conversation(
   const expected = expectedMessages.map((message) =>
     message.role === 'user' && userId !== undefined ? { ...message, userId } : message,
   );
-  return { expected: { id, messages: expected }, observations };
+  return { expected: { id, messages: expected, tokens }, observations };
 }
 
 export const STYLES: readonly Style[] = (['full', 'window', 'last'] as const).flatMap((history) =>

@@ -1,3 +1,4 @@
+import type { Usage } from '../../../../src/domain/usage.ts';
 import { recall } from '../../../../src/doors/traces/assembly/assembler.ts';
 import { Assembly, RoundFailure, type LeftOut } from '../../../../src/doors/traces/assembly/assembly.ts';
 import { Backlog } from '../../../../src/doors/traces/assembly/backlog.ts';
@@ -39,6 +40,8 @@ export class FakeService {
   wasDeferred = false;
   /** Messages that did not count, because their traces were full. */
   readonly leftOut: LeftOut[] = [];
+  /** Feedback that was on no reply. */
+  lostFeedback = 0;
   readonly #dice: Dice | null;
   readonly #options: Required<FakeServiceOptions>;
   readonly #log: { readonly sequence: number; readonly requests: readonly TraceEntry[] }[] = [];
@@ -49,6 +52,8 @@ export class FakeService {
     string,
     { readonly session: string; readonly messages: readonly object[]; readonly attributes: unknown }
   >();
+  /** By seed, in the order in which they were sent first. */
+  readonly #feedback = new Map<string, object>();
   #first = 1;
   #now = 0;
   #revision = 0;
@@ -126,6 +131,23 @@ export class FakeService {
     }
   }
 
+  /** Input tokens on messages, and those that wait for a message. */
+  tokens(): { readonly counted: number; readonly waiting: number } {
+    const messages = [...this.sessions().values()].flat() as { readonly usage?: Usage }[];
+    const stored = [...(this.#buckets.get('conversations')?.values() ?? [])];
+    const sum = (usages: readonly (Usage | undefined)[]): number =>
+      usages.reduce((all, usage) => all + (usage?.inputTokens ?? 0), 0);
+    return {
+      counted: sum(messages.map(({ usage }) => usage)),
+      waiting: sum(stored.map(({ value }) => records.conversationIn(value, UNSEALED)?.usage)),
+    };
+  }
+
+  /** Feedback that was sent on. */
+  get feedback(): object[] {
+    return [...this.#feedback.values()];
+  }
+
   /** The attributes of each request, with its session, in the order of sending. */
   attributes(): (readonly [session: string, attributes: unknown])[] {
     return [...this.#requests.values()].map(({ session, attributes }) => [session, attributes]);
@@ -151,7 +173,8 @@ export class FakeService {
       this.wasDeferred ||= backlog.size > 0;
       const isRefilled = await backlog.refill(async (sequence) => this.#log[sequence - 1]?.requests ?? null);
       await recall(buffer, parts.traces);
-      const { traces, messages, leftOut } = await assembly.round(buffer, TRACES_AT_ONCE);
+      const { traces, messages, lostFeedback, leftOut } = await assembly.round(buffer, TRACES_AT_ONCE);
+      this.lostFeedback += lostFeedback;
       this.leftOut.push(...leftOut);
       if (this.#dice?.chance(0.5) === true) {
         const oldest = Math.min(buffer.oldestSequence, backlog.oldestSequence, working.read + 1);
@@ -212,11 +235,13 @@ export class FakeService {
       pages: new CachedBucket(conversations, records.PAGES, 10_000),
       traces: new CachedBucket(store('traces'), records.TRACES, 10_000),
       outboxKeys,
-      emit: async ({ name }, { seed, messages, attributes }) => {
+      emit: async ({ name }, { seed, messages, attributes, feedback }) => {
         this.#mayCrash();
         const session = name.id ?? `trace ${name.trace}`;
         const untimed = messages.map((message) => ({ ...message, at: undefined }));
-        if (!this.#requests.has(seed)) this.#requests.set(seed, { session, messages: untimed, attributes });
+        if (feedback !== undefined) this.#feedback.set(seed, { session, ...feedback });
+        else if (!this.#requests.has(seed))
+          this.#requests.set(seed, { session, messages: untimed, attributes });
         this.#mayCrash();
       },
       isKnownSession: async () => false,

@@ -2,13 +2,14 @@ import { deepEqual } from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { Usage } from '../../../../src/domain/usage.ts';
 import { readLogs, readTraces } from '../../../../src/doors/traces/otlp/read.ts';
 import { TEXTS } from '../../../support/model-server.ts';
 import { FakeService } from './fake-service.ts';
 
 const folder = join(import.meta.dirname, '../../../fixtures/otlp');
 
-/** What was said in each conversation, the longest first, after the exports arrived in this order. */
+/** What was said in each conversation and took how many tokens, the longest first, as the exports arrived. */
 async function conversationsOf(names: readonly string[]): Promise<string[][]> {
   const service = new FakeService(null);
   for (const name of names) {
@@ -19,30 +20,35 @@ async function conversationsOf(names: readonly string[]): Promise<string[][]> {
   await service.runOut();
   const conversations = [...service.sessions().values()].map((messages) =>
     messages.map((message) => {
-      const { role, content, userId = '' } = message as Readonly<Record<string, string>>;
-      return [role, userId, content].join(' ').replace('  ', ' ');
+      const { role, content, userId, usage } = message as Readonly<Record<string, string>> & {
+        readonly usage?: Usage;
+      };
+      const tokens = usage === undefined ? undefined : `(${usage.inputTokens}/${usage.outputTokens})`;
+      return [role, userId, content, tokens].filter((word) => word !== undefined).join(' ');
     }),
   );
   return conversations.toSorted((a, b) => b.length - a.length);
 }
 
-const CHAT = [
+/** The second answer takes two calls: the first one ends in a tool. Where no agent stands above both, it asks alone. */
+const chat = (question: string, answer: string): string[] => [
   `user anna ${TEXTS.broken}`,
-  `assistant ${TEXTS.sorry}`,
-  `user anna ${TEXTS.when}`,
-  `assistant ${TEXTS.friday}`,
+  `assistant ${TEXTS.sorry} (20/8)`,
+  `user anna ${TEXTS.when}${question}`,
+  `assistant ${TEXTS.friday}${answer}`,
 ];
+const OF_AGENT = chat('', ' (40/16)');
 /** Of the interface for responses, which is asked without an id. */
-const RESPONSE = [`user ${TEXTS.broken}`, `assistant ${TEXTS.sorry}`];
+const RESPONSE = [`user ${TEXTS.broken}`, `assistant ${TEXTS.sorry} (20/8)`];
 
 const EXPORTS: readonly (readonly [files: readonly string[], conversations: readonly string[][]])[] = [
   [
     ['openai-opentelemetry.logs.pb', 'openai-opentelemetry.traces.pb'],
-    [CHAT, RESPONSE],
+    [chat(' (20/8)', ' (20/8)'), RESPONSE],
   ],
-  [['ai-sdk.traces.jsonl'], [CHAT]],
-  [['ai-sdk-legacy.traces.pb'], [CHAT]],
-  [['openai-openinference.traces.jsonl'], [CHAT, RESPONSE]],
+  [['ai-sdk.traces.jsonl'], [OF_AGENT]],
+  [['ai-sdk-legacy.traces.pb'], [OF_AGENT]],
+  [['openai-openinference.traces.jsonl'], [chat(' (20/8)', ''), RESPONSE]],
   [
     ['openai-opentelemetry-without-content.logs.jsonl', 'openai-opentelemetry-without-content.traces.jsonl'],
     [],

@@ -1,0 +1,82 @@
+/**
+ * Which spans of a trace count their usage, and on whose messages it lies. Keeps the invariant that of two spans, one
+ * below the other, one at most counts: an agent repeats the sum of its calls. Looks at each span a fixed number of
+ * times, however deep it is.
+ *
+ * Test: test/doors/traces/assembly/trace-usage.test.ts, laws.test.ts.
+ */
+import type { Usage } from '../../../domain/usage.ts';
+import type { Observation } from '../observation.ts';
+import { firstBelow } from './reply-targets.ts';
+import { markAbove, Tree, type Seen } from './spoken-spans.ts';
+
+/** The usage of one span. */
+export interface SpanUsage {
+  readonly spanId: string;
+  readonly usage: Usage;
+}
+
+export interface TraceUsage {
+  /** The spans whose usage counts, by id. */
+  readonly spent: ReadonlySet<string>;
+  /** Their usage by the id of the counted span on whose messages it lies. */
+  readonly placed: ReadonlyMap<string, readonly SpanUsage[]>;
+  /** Usage that counts, and of which no span on its way counts yet: log records may bring the messages. */
+  readonly unplaced: ReadonlyMap<string, Usage>;
+}
+
+/** What decides where usage lies. */
+export interface UsageOptions {
+  /** Usage that counts, of spans that were let go before. */
+  readonly known: ReadonlyMap<string, Usage>;
+  /** Ids of the spans that count now, in the order in which they speak. */
+  readonly chosen: readonly string[];
+  /** Tells whether a span counted before. */
+  readonly isCounted: (spanId: string) => boolean;
+}
+
+/**
+ * Of the spans with usage the lowest count. A span that comes later counts unless one above or below it counts already.
+ * It lies on the nearest counted span from it upwards, else on the last one below it.
+ */
+export function usageOfTrace(
+  spans: readonly Observation[],
+  seen: Seen,
+  { known, chosen, isCounted }: UsageOptions,
+): TraceUsage {
+  const tree = new Tree(spans, seen);
+  const found = new Map(known);
+  for (const { spanId, usage } of spans)
+    if (usage !== undefined && !found.has(spanId)) found.set(spanId, usage);
+  const wasSpent = (id: string): boolean => known.has(id) || seen.get(id)?.spent === true;
+
+  const earlier = [...seen.values()].filter(({ spent }) => spent === true).map(({ spanId }) => spanId);
+  /** Spans with one below them that has usage. */
+  const isAbove = new Set<string>();
+  for (const id of [...found.keys(), ...earlier])
+    markAbove(tree, id, (above) => isAbove.size !== isAbove.add(above).size);
+  const isAtOrBelowSpent = tree.fromAbove<boolean>((id, above = false) => above || wasSpent(id));
+  const counts = (id: string): boolean => {
+    if (wasSpent(id)) return true;
+    const parent = tree.parentOf(id);
+    return !isAbove.has(id) && (parent === undefined || !isAtOrBelowSpent(parent));
+  };
+
+  const now = new Set(chosen);
+  const countedFrom = tree.fromAbove<string | undefined>((id, above) =>
+    now.has(id) || isCounted(id) ? id : above,
+  );
+  const lastBelow = firstBelow(tree, chosen.toReversed());
+
+  const spent = new Set<string>();
+  const placed = new Map<string, SpanUsage[]>();
+  const unplaced = new Map(known);
+  for (const [spanId, usage] of found) {
+    if (!counts(spanId)) continue;
+    spent.add(spanId);
+    const place = countedFrom(spanId) ?? lastBelow.get(spanId);
+    if (place === undefined) unplaced.set(spanId, usage);
+    else placed.set(place, [...(placed.get(place) ?? []), { spanId, usage }]);
+  }
+  return { spent, placed, unplaced };
+}
