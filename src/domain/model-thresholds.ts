@@ -38,4 +38,4 @@ export const CLAIMS = {
 } as const satisfies Readonly<Record<string, ClaimRule>>;
 
 /** The same position, from which requests are near enough to a label's examples (decision 0118). */
-export const LABEL_SHARE = 0.5;
+export const LABEL_SHARE = 0.75;

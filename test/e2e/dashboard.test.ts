@@ -830,6 +830,34 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
   });
 
+  it('saves a label from a message, changes it, and deletes it', async () => {
+    await open(`?view=conversations&session=${shop.sessions[0]}`);
+    await page.click('.said.user button:text-is("Save as label") >> nth=0', SOON);
+    const dialog = page.locator('dialog');
+    equal(await dialog.locator('textarea >> nth=0').inputValue(), CANCEL[0]);
+    await dialog.locator('label:has-text("Name") input').fill('Wants out');
+    // Three examples say better than one what is alike.
+    match((await dialog.locator('p[role="status"]').textContent()) ?? '', /Write 2 more/);
+    equal(await dialog.locator('button:text-is("Save label")').isDisabled(), true);
+    await dialog.locator('textarea >> nth=0').fill(CANCEL.slice(0, 3).join('\n'));
+    await dialog.locator('button:text-is("Save label")').click();
+    await page.waitForSelector('p.done:has-text("have the label “Wants out” now")', SOON);
+    await page.click('.said.user a.tag:text-is("Label: Wants out") >> nth=0', SOON);
+    await page.waitForSelector('h1:text-is("Wants out")', SOON);
+    equal(await figure(page, 'Conversations'), '4');
+    await page.click('button:text-is("Change …")', SOON);
+    await dialog.locator('textarea >> nth=0').fill([...CANCEL, ...PASSWORD].join('\n'));
+    await dialog.locator('button:text-is("Save label")').click();
+    await page.waitForSelector('.figure:has(.label:text-is("Conversations")) .value:text-is("8")', SOON);
+    await page.click('nav[aria-label="Views"] >> text=Overview');
+    await page.click('section:has(h2:text-is("Labels")) a:text-is("Wants out")', SOON);
+    await page.click('button:text-is("Delete")', SOON);
+    await page.waitForSelector('p.done:has-text("The label “Wants out” is gone.")', SOON);
+    await page.click('nav[aria-label="Views"] >> text=Overview');
+    await page.waitForSelector('td.name a', SOON);
+    equal(await page.locator('h2:text-is("Labels")').count(), 0);
+  });
+
   it('takes a finding out of a message, and puts it back', async () => {
     await open(`?view=conversations&session=${shop.sessions[0]}`);
     const tag = page.locator('.said .tag:has-text("Gap: ")');

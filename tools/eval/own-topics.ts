@@ -112,7 +112,7 @@ function measure(
 }
 
 /** Positions of a label's bound that are tried. */
-const LABEL_SHARES = [0.25, LABEL_SHARE, 0.75, 1];
+const LABEL_SHARES = [0.25, 0.5, LABEL_SHARE, 1];
 
 /**
  * Labels of five examples, each by itself: what it holds of its own requests and of all others. With counterexamples: of

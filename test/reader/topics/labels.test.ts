@@ -42,8 +42,8 @@ function drained(state: TopicState): { labels: string[]; micros: (readonly [numb
 describe('Labels', () => {
   it('hold what is near enough to an example, earlier and later, several at a time', () => {
     const state = freshState();
-    // Thresholds: topic 0.42, micro 0.7; so near is 0.56.
-    microsAt(state, 0.6, 0.5);
+    // Thresholds: topic 0.42, micro 0.7; so near is 0.63.
+    microsAt(state, 0.65, 0.5);
     save(state, 'a', [axis(0)]);
     save(state, 'b', [axis(3)]);
     deepEqual(drained(state), {
@@ -54,7 +54,7 @@ describe('Labels', () => {
         [1, 1, true],
       ],
     });
-    microsAt(state, 0.57);
+    microsAt(state, 0.64);
     deepEqual(drained(state).micros, [
       [0, 2, true],
       [1, 2, true],
@@ -64,14 +64,14 @@ describe('Labels', () => {
 
   it('do not hold what is nearer to a counterexample', () => {
     const state = freshState();
-    microsAt(state, 0.6, 0.95);
+    microsAt(state, 0.65, 0.95);
     save(state, 'a', [axis(0)], [axis(3)]);
     deepEqual(drained(state).micros, [[0, 1, true]]);
   });
 
   it('are changed under the same number, and taken back to what they were, or for good', () => {
     const state = freshState();
-    microsAt(state, 0.6);
+    microsAt(state, 0.65);
     const made = save(state, 'a', [axis(0)]);
     drained(state);
     const changed = save(state, 'a', [axis(5)]);
@@ -86,7 +86,7 @@ describe('Labels', () => {
 
   it('follow micro-clusters that merge, and say it of each', () => {
     const state = freshState();
-    microsAt(state, 0.6, 0.1);
+    microsAt(state, 0.65, 0.1);
     save(state, 'a', [axis(0)]);
     deepEqual(drained(state).micros, [[0, 0, true]]);
     const [kept, gone] = state.micros.live as [never, never];
@@ -105,7 +105,7 @@ describe('Labels', () => {
 
   it('keep what they held where retention took the vectors', () => {
     const state = freshState();
-    microsAt(state, 0.6, 0.1);
+    microsAt(state, 0.65, 0.1);
     const { version } = save(state, 'a', [axis(0)]);
     drained(state);
     for (const { sum } of state.micros.live) sum.fill(0);
@@ -117,14 +117,14 @@ describe('Labels', () => {
 
   it('count no example of which the model knows no word', () => {
     const state = freshState();
-    microsAt(state, 0.6);
+    microsAt(state, 0.65);
     save(state, 'a', [new Float32Array(DIMENSIONS)]);
     deepEqual(drained(state).micros, []);
   });
 
   it('are stored with what they hold, and nothing is where there are none', () => {
     const state = freshState();
-    microsAt(state, 0.6, 0.5);
+    microsAt(state, 0.65, 0.5);
     state.requests = 1;
     save(state, 'a', [axis(0)], [axis(7)]);
     const { version } = save(state, 'b', [axis(3)]);
@@ -146,7 +146,7 @@ describe('Labels', () => {
     microsAt(again, 0.7);
     deepEqual(drained(again), drained(state));
     const without = freshState();
-    microsAt(without, 0.6);
+    microsAt(without, 0.65);
     deepEqual(drained(without), { labels: [], micros: [] });
     equal(takeState(without).filter(({ kind }) => kind.startsWith('label')).length, 0);
   });
