@@ -39,3 +39,5 @@ export const CLAIMS = {
 
 /** The same position, from which requests are near enough to a label's examples (decision 0118). */
 export const LABEL_SHARE = 0.75;
+/** How much farther on that way a request must be to be near enough by one example of many. */
+export const ALONE_SHARE = 0.5;

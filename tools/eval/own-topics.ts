@@ -4,7 +4,7 @@
  * a set has no own topic: no topic claims its requests rightly.
  */
 import { basename } from 'node:path';
-import { CLAIMS, LABEL_SHARE, type ClaimRule } from '../../src/domain/model-thresholds.ts';
+import { ALONE_SHARE, CLAIMS, LABEL_SHARE, type ClaimRule } from '../../src/domain/model-thresholds.ts';
 import { InstanceThresholds } from '../../src/reader/topics/instance-thresholds.ts';
 import { nearnessOf, OwnTopics } from '../../src/reader/topics/own-topics.ts';
 import { keysOf } from '../../src/reader/topics/request-keys.ts';
@@ -137,7 +137,7 @@ function measureLabels(
     const { label } = own[0]!;
     const examples = own.slice(0, EXAMPLES);
     const near = ({ vector, keys }: (typeof known)[number], to: typeof examples): number =>
-      nearnessOf(vector, keys, to, scale, 1);
+      nearnessOf(vector, keys, to, scale, 1, ALONE_SHARE * (micro - settledTopic));
     const counterexamples = seen
       .filter((one) => one.label !== label)
       .map((one) => ({ one, nearness: near(one, examples) }))

@@ -8,7 +8,7 @@
  */
 import { readersOf } from '../../domain/byte-codec.ts';
 import type { LabelMicro, LabelRow, StateRow } from '../../domain/facts.ts';
-import { LABEL_SHARE } from '../../domain/model-thresholds.ts';
+import { ALONE_SHARE, LABEL_SHARE } from '../../domain/model-thresholds.ts';
 import { bytesOf, COUNT, FLAG, listOf, record, TEXT, type Codec } from '../../domain/record-codec.ts';
 import { normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from './change-tracker.ts';
@@ -230,7 +230,7 @@ export class Labels {
     const least = settledTopic + LABEL_SHARE * (micro - settledTopic);
     const mean = sum.map((component) => component / norm);
     const nearness = (examples: readonly Example[]): number =>
-      nearnessOf(mean, keys, examples, scale, weight);
+      nearnessOf(mean, keys, examples, scale, weight, ALONE_SHARE * (micro - settledTopic));
     return current.flatMap((version, label) => {
       if (version === null) return [];
       const near = nearness(version.examples);

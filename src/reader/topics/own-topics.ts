@@ -24,8 +24,8 @@ export function exampleOf(text: string, vector: Float32Array): Example {
 
 /**
  * How near requests of one kind are to examples: mean similarity to the nearest of them, of about the square root of
- * their number. `vector`: mean of `weight` requests, of unit length; `keys`: of all of them; `scale`: similarity scale.
- * −Infinity without examples.
+ * their number. `vector`: mean of `weight` requests, of unit length; `keys`: of all of them; `scale`: similarity scale;
+ * `alone`: how much nearer the nearest must be to count by itself. −Infinity without examples.
  */
 export function nearnessOf(
   vector: Float32Array,
@@ -33,13 +33,15 @@ export function nearnessOf(
   examples: readonly Example[],
   scale: number,
   weight: number,
+  alone = Infinity,
 ): number {
   if (examples.length === 0) return -Infinity;
   const similarities = Float64Array.from(
     examples,
     (one) => dotOf(vector, one.vector) + (scale * keyBonus(keys, one.keys)) / weight,
   );
-  return meanOfHighest(similarities, Math.ceil(Math.sqrt(examples.length)));
+  const together = meanOfHighest(similarities, Math.ceil(Math.sqrt(examples.length)));
+  return Math.max(together, similarities.at(-1)! - alone);
 }
 
 /** Estimated memory of an example besides its vector, bytes. */

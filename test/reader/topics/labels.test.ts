@@ -62,6 +62,14 @@ describe('Labels', () => {
     deepEqual(drained(state), { labels: [], micros: [] });
   });
 
+  it('hold what is like one example of several, if it is nearer to that', () => {
+    const state = freshState();
+    // With axis 4 for the rest: near to one example alone is 0.77.
+    for (const cosine of [0.8, 0.75]) state.touch(microOf(state, axis(0, cosine, 4), 'a', 1));
+    save(state, 'a', [axis(0), axis(1), axis(2)]);
+    deepEqual(drained(state).micros, [[0, 0, true]]);
+  });
+
   it('do not hold what is nearer to a counterexample', () => {
     const state = freshState();
     microsAt(state, 0.65, 0.95);

@@ -120,9 +120,9 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
   );
 }
 
-/** Says what counts as it: a topic by its typical wordings. */
-function aboutOf(kind: EntityKind, { description, why }: Found): string {
-  if (kind !== 'topic') return description ?? '';
+/** Says what counts as it: a topic, and a label that nobody described, by typical wordings. */
+function aboutOf(kind: EntityKind, { description = '', why }: Found): string {
+  if (kind !== 'topic' && (kind !== 'label' || description !== '')) return description;
   const typical = (why?.wordings.typical ?? []).slice(0, TYPICAL).map(({ text }) => `“${text}”`);
   return typical.length === 0 ? '' : `As in ${typical.join(', ')}.`;
 }
