@@ -94,7 +94,7 @@ describe('answers from rows in memory', () => {
   it('are those of the statements, whatever is asked, published and compacted', async () => {
     const fixture = await openFixture({ compactRows: 150 });
     const random = randomFrom(7);
-    const stream = new SyntheticStream({ messages: 2400, days: DAYS, topics: 12 });
+    const stream = new SyntheticStream({ messages: 2400, days: DAYS, topics: 12, labels: 3 });
     let held = 0;
     try {
       for (let batch = 0; batch < BATCHES; batch += 1) {
@@ -115,7 +115,7 @@ describe('answers from rows in memory', () => {
   it('are those of the statements in the order of every metric, both ways, and within its bounds', async () => {
     const fixture = await openFixture();
     try {
-      await fixture.fold(new SyntheticStream({ messages: 600, days: DAYS, topics: 12 }).next(600));
+      await fixture.fold(new SyntheticStream({ messages: 600, days: DAYS, topics: 12, labels: 3 }).next(600));
       await fixture.publish();
       const snapshot = await snapshotOf(fixture.reader);
       for (const groupBy of PLAIN_GROUP_BYS) {

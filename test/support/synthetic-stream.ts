@@ -22,6 +22,8 @@ export interface SyntheticStreamOptions {
   readonly start?: number;
   readonly instance?: number;
   readonly topics?: number;
+  /** Default: none. */
+  readonly labels?: number;
   /** Sessions, end users and positions are numbered from here on; apart from those of other instances. */
   readonly firstNumber?: number;
   readonly seed?: number;
@@ -48,6 +50,7 @@ export const SYNTHETIC_IDS = {
   cluster: id('cluster'),
   signal: id('signal'),
   repeatedRequest: id('repeated-request'),
+  label: id('label'),
 } as const;
 
 interface OpenSession {
@@ -66,6 +69,7 @@ interface OpenSession {
 export class SyntheticStream {
   readonly #instance: number;
   readonly #topics: number;
+  readonly #labels: number;
   /** Sessions that are open at once: their messages alternate. */
   readonly #sessionsAtOnce: number;
   readonly #firstNumber: number;
@@ -81,6 +85,7 @@ export class SyntheticStream {
   constructor(options: SyntheticStreamOptions) {
     this.#instance = options.instance ?? 1;
     this.#topics = options.topics ?? 200;
+    this.#labels = options.labels ?? 0;
     this.#sessionsAtOnce = Math.max(2, Math.round((options.messages / options.days) * SESSION_DAYS));
     this.#firstNumber = options.firstNumber ?? 0;
     this.#stepMicros = Math.floor((options.days * 86_400e6) / options.messages);
@@ -183,6 +188,20 @@ export class SyntheticStream {
         heir: null,
         since: null,
       })),
+      labels: numbered(this.#labels, (number) => ({
+        instance: this.#instance,
+        label: number - 1,
+        id: SYNTHETIC_IDS.label(number),
+        name: `label ${number}`,
+        description: '',
+        isGone: false,
+      })),
+      // Every second topic has one label, every third another, and so on.
+      labelMicros: numbered(this.#labels, (number) =>
+        Array.from({ length: this.#topics }, (_, index) => index + 1)
+          .filter((micro) => micro % (number + 1) === 0)
+          .map((micro) => ({ instance: this.#instance, label: number - 1, micro, holds: true })),
+      ).flat(),
       gaps: numbered(GAPS, (gap) => ({
         instance: this.#instance,
         gap,

@@ -79,9 +79,9 @@ export const conversations = tool({
   name: 'conversations',
   title: 'Conversations',
   description:
-    'Lists conversations, newest first: by topic, gap, signal, repeat or user (an id, or words of its name), by how ' +
-    'they went (badly: with dissatisfaction, the worst first), by words in the title, by what was said in them, by ' +
-    'language, by how they ended. Read one with transcript.',
+    'Lists conversations, newest first: by topic, gap, label, signal, repeat or user (id, or words of its name), by how ' +
+    'they went (badly: worst first), by words in the title, by what was said, by language, by how they ended. Read ' +
+    'one with transcript.',
   input: z.strictObject({
     topic: text('Id, or words of the name.').optional(),
     gap: text('Likewise.').optional(),
@@ -92,7 +92,7 @@ export const conversations = tool({
     went: z.enum(['badly', 'well'], 'must be badly or well').optional(),
     title: text('Only those with this text in the title.').optional(),
     said: text(
-      'Only those with this text in a message, as a part of it. It takes cursor, not offset, and went only badly.',
+      'Only those with this text in a message. It takes cursor, not offset, and went only badly.',
     ).optional(),
     cursor: text('With said, where to go on: next of the answer before.').optional(),
     language: text('Such as en.').optional(),
