@@ -79,8 +79,8 @@ export const conversations = tool({
   name: 'conversations',
   title: 'Conversations',
   description:
-    'Lists conversations, newest first: by topic, gap, label, signal, repeat or user (id, or words of its name), by how ' +
-    'they went (badly: worst first), by words in the title, by what was said, by language, by how they ended. Read ' +
+    'Lists conversations, newest first: by topic, gap, label, signal, repeat or user (id or words of a name), how ' +
+    'they went (badly: worst first), words in the title, what was said, language, how they ended. Read ' +
     'one with transcript.',
   input: z.strictObject({
     topic: text('Id, or words of the name.').optional(),
