@@ -89,6 +89,10 @@ function filler({ requestId, projectId, acceptedAt }: RecordedRequest): Recorded
   };
 }
 
+/** The answers of the instance of the person. */
+const ofPerson = (answers: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(answers).filter(([question]) => question.startsWith('0 ')));
+
 describe('erase', () => {
   const temporary = temporaryDirectory();
   let world: World;
@@ -96,6 +100,8 @@ describe('erase', () => {
   /** Another machine. */
   let elsewhere: World;
   let newest = 0;
+  /** What can be asked of a stream without the person, and without what goes by itself. */
+  let expected: Record<string, unknown> = {};
   before(async () => {
     world = await World.open(join(temporary.path, 'world'));
     never = await World.open(join(temporary.path, 'never'));
@@ -109,8 +115,8 @@ describe('erase', () => {
     await deadLetter(world.connection, { sequence: 1, bytes, subject, timestamp: 0 }, 'a test');
     await world.count(newest);
     await never.count(newest);
-    // Its views answer without it.
     await never.close();
+    expected = await never.answers();
   });
   after(async () => {
     await elsewhere?.close();
@@ -129,8 +135,9 @@ describe('erase', () => {
     ]);
     equal(await erasing.ended, 0, erasing.output());
     match(erasing.output(), /DONE; \d+ messages, 2 whole sessions, from \d+ entries .*, 1 dead letters/);
-    deepEqual(await world.answers(1), await never.answers(1));
-    notDeepEqual(await world.answers(), await never.answers());
+    const answers = await world.answers();
+    deepEqual(ofPerson(answers), ofPerson(expected));
+    notDeepEqual(answers, expected);
   });
 
   it('goes on where kill -9 stopped it', async () => {
@@ -158,12 +165,11 @@ describe('erase', () => {
     const own = history().filter(({ request, goes }) => goes && request.instanceId === instanceId(1));
     const receipt = (await ledger.list())[0]?.receipt;
     deepEqual([receipt?.messages, receipt?.sessions], [own.length, 1]);
-    deepEqual(await world.answers(), await never.answers());
+    deepEqual(await world.answers(), expected);
     deepEqual(world.filesWith(session.sessionId), []);
   });
 
   it('counts on, also what comes for a session of the same id', async () => {
-    const expected = await world.answers();
     const [erasable] = history().filter(({ goes }) => goes);
     const later = {
       ...filler(erasable!.request),

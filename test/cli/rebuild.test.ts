@@ -124,6 +124,10 @@ describe('rebuild', () => {
     );
   }
 
+  let unchanged: Promise<Record<string, unknown>> | null = null;
+  /** The answers once all messages have come in: no test behind that one changes them. */
+  const liveAnswers = (): Promise<Record<string, unknown>> => (unchanged ??= answers());
+
   it('gives the rows of the live views, compared at the same entry, while messages come in', async () => {
     const running = run('cli/rebuild.ts', []);
     let least = 0;
@@ -147,7 +151,7 @@ describe('rebuild', () => {
   });
 
   it('goes on where kill -9 stopped it, and keeps to the throttle', async () => {
-    const live = await answers();
+    const live = await liveAnswers();
     const from = active().epoch;
     let kills = 0;
     let resumed = 0;
@@ -196,7 +200,7 @@ describe('rebuild', () => {
 
   it('goes back, with what came in meanwhile, and cleans up', async () => {
     const { epoch, previous } = active() as { epoch: number; previous?: { epoch: number } };
-    const live = await answers();
+    const live = await liveAnswers();
     const { code, output } = await rebuild(['--rollback']);
     equal(code, 0, output);
     match(output, new RegExp(`switched back from views ${epoch} to views ${previous?.epoch}`));
@@ -216,7 +220,7 @@ describe('rebuild', () => {
   });
 
   inLongForm('makes views from the facts that the live ones kept, beside a worker', async () => {
-    const live = await answers();
+    const live = await liveAnswers();
     const from = active().epoch;
     const { code, output } = await rebuild(['--source', 'facts']);
     equal(code, 0, output);
@@ -230,7 +234,7 @@ describe('rebuild', () => {
   });
 
   it('reads no text again, by itself, where only views changed, and goes back all the same', async () => {
-    const live = await answers();
+    const live = await liveAnswers();
     const from = active().epoch;
     await stopWorker();
     await makeOlder(directories()[0] ?? '');
@@ -247,7 +251,7 @@ describe('rebuild', () => {
   });
 
   inLongForm('reads the stream where the facts are damaged', async () => {
-    const live = await answers();
+    const live = await liveAnswers();
     const from = active().epoch;
     await stopWorker();
     const [directory = ''] = directories();
@@ -262,7 +266,7 @@ describe('rebuild', () => {
   });
 
   it('changes the number of shards, with the same rows', async () => {
-    const live = await answers();
+    const live = await liveAnswers();
     await stopWorker();
     const before = active().epoch;
     const waiting = await startWorker({ SHARDS: '3' });
@@ -298,7 +302,7 @@ describe('rebuild', () => {
   });
 
   inLongForm('is done by the worker, when told so, once the model changes', async () => {
-    const live = await answers();
+    const live = await liveAnswers();
     await stopWorker();
     const model = join(temporary.path, 'other-model');
     cpSync(join(ROOT, 'models/undertone-small'), model, { recursive: true });
@@ -376,7 +380,7 @@ describe('rebuild', () => {
     match(output, /holds entries 11 to [\d,]+: entries 1 to 10 are gone/);
     equal(active().epoch, from);
     // The facts hold what the stream has lost.
-    const live = await answers();
+    const live = await liveAnswers();
     const kept = await rebuild(['--source', 'facts']);
     equal(kept.code, 0, kept.output);
     equal(active().epoch, from + 1);

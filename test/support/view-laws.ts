@@ -88,7 +88,7 @@ export function plainCountLaw(views: readonly View[]): Law<Asked> {
               .catch((error: unknown) => ok(isUnknownAttribute(error), String(error)));
         });
         const answered = await Promise.allSettled(
-          given.questions.map((asked) => checkAnswer(runner, read, asked)),
+          given.questions.map((asked, at) => checkAnswer(runner, read, asked, isPaged(asked, at))),
         );
         for (const outcome of answered) if (outcome.status === 'rejected') throw outcome.reason;
       } finally {
@@ -102,11 +102,15 @@ const ASKED_MEANWHILE = 4;
 
 /** Of an answer. The short form has an edge between two pages, and a page behind the last. */
 const MOST_PAGES = isLong ? 5 : 2;
+/** Kept questions say nothing of pages. The short form reads those of every third one: pages are most of the work. */
+const isPaged = ({ pageSize }: KeptQuestion, at: number): boolean =>
+  isLong || pageSize !== undefined || at % 3 === 0;
 
 async function checkAnswer(
   runner: QueryRunner,
   read: ReturnType<typeof readHistory>,
   asked: KeptQuestion,
+  paged: boolean,
 ): Promise<void> {
   const names = read.namesOf(asked.instance ?? 1);
   const parameters = parametersOf(asked, names);
@@ -128,15 +132,16 @@ async function checkAnswer(
   const answer = await runner.run(parameters);
   same(answer.elements, expected, `answer to ${JSON.stringify(parameters)}`);
   equal(answer.pagination.total, total);
+  if (!paged) return;
   const limit = Math.max(asked.pageSize ?? 2, Math.ceil(total / MOST_PAGES));
-  const paged = [];
+  const pages = [];
   for (let offset = 0; offset < total; offset += limit) {
     const page = await runner.run({ ...parameters, limit, offset });
     equal(page.pagination.total, total);
     ok(page.elements.length <= limit);
-    paged.push(...page.elements);
+    pages.push(...page.elements);
   }
-  same(paged, answer.elements, `pages of ${limit} of ${JSON.stringify(parameters)}`);
+  same(pages, answer.elements, `pages of ${limit} of ${JSON.stringify(parameters)}`);
   const beyond = await runner.run({ ...parameters, limit, offset: total + limit });
   same([beyond.elements, beyond.pagination.total], [[], total], 'a page past the end');
 }
