@@ -299,6 +299,8 @@ describe('a service with a second reader', () => {
   let endpoint: ChatServer;
   let service: TestService;
   let shop: Shop;
+  /** Judgings that were asked for before the worker was killed; while it dies, it may ask for more. */
+  let askedBefore = 0;
   before(async () => {
     endpoint = await startChatServer();
     endpoint.answer = ({ messages }) =>
@@ -343,6 +345,7 @@ describe('a service with a second reader', () => {
       await shop.check(sessionId ?? '', verdict);
     await eventually(() => killed !== null);
     await killed;
+    askedBefore = judgings(endpoint).length;
     endpoint.answer = judge;
     service.startWorker();
     let checks = await shop.checks();
@@ -364,7 +367,8 @@ describe('a service with a second reader', () => {
   it('gives the same after a rebuild, and judges nothing twice', async () => {
     const before = await shop.checks();
     const calls = judgings(endpoint).length;
-    ok(calls <= 7, String(calls));
+    // Six sessions, of which the first was judged before the worker was killed.
+    ok(calls <= askedBefore + 5, `${askedBefore} before, ${calls} in all`);
     await service.rebuild();
     // Time for two looks.
     await sleep(11_000);
