@@ -108,8 +108,15 @@ export interface Grouping {
   readonly members: Readonly<Record<string, Member>>;
 }
 
-/** How the sessions of a row ended. */
-const ENDINGS = ['handedOver', 'resolvedAtLeast', 'resolvedAtMost', 'cameBack'] as const;
+/** How the sessions of a row went and ended. */
+const ENDINGS = [
+  'handedOver',
+  'resolvedAtLeast',
+  'resolvedAtMost',
+  'cameBack',
+  'dissatisfied',
+  'excessDissatisfied',
+] as const;
 const WAITS = ['waitSeconds', 'waitSecondsP95'] as const;
 /** What its messages took. */
 const USAGE = ['inputTokens', 'outputTokens', 'costUsd'] as const;

@@ -31,7 +31,7 @@ interface MetricDeclaration {
 }
 
 /** What is counted from facts in one statement. */
-export const FACT_SOURCES = ['waits', 'outcomes', 'returns', 'usage'] as const;
+export const FACT_SOURCES = ['waits', 'outcomes', 'returns', 'moods', 'usage'] as const;
 export type FactSource = (typeof FACT_SOURCES)[number];
 
 /** Somebody who comes back later than this comes for something new. */
@@ -163,6 +163,26 @@ const DECLARED = {
     sql: 'came_back',
     value: (row) => number(row, 'came_back'),
     facts: 'returns',
+  },
+  dissatisfied: {
+    schema: count.describe(
+      'Those of `sessions` with a DSAT signal that was found in their texts, in the range (in the bucket).',
+    ),
+    sql: 'dissatisfied',
+    value: (row) => number(row, 'dissatisfied'),
+    facts: 'moods',
+  },
+  excessDissatisfied: {
+    schema: z
+      .number()
+      .describe(
+        'How many more of `sessions` are dissatisfied than if it were as large a share of them as of all sessions of ' +
+          'the instance in the range (in the bucket), or of the segment; below 0: fewer.',
+      ),
+    sql: 'round(excess_dissatisfied, 3)',
+    // To the thousandth; never -0.
+    value: (row) => Math.round(number(row, 'excess_dissatisfied') * 1000) / 1000 + 0,
+    facts: 'moods',
   },
   inputTokens: {
     schema: count

@@ -20,6 +20,7 @@ export const FACT_COLUMNS: Readonly<Record<FactSource, Readonly<Record<string, 0
   waits: { wait: null, wait_p95: null },
   outcomes: { handed_over: 0, resolved_least: 0, resolved_most: 0 },
   returns: { came_back: 0 },
+  moods: { dissatisfied: 0, excess_dissatisfied: 0 },
   usage: { input_tokens: null, output_tokens: null, cost_nanos: null },
 };
 
@@ -124,6 +125,18 @@ semi join (
   from (${visits})
   qualify next_at <= last_at + interval ${RETURN_DAYS} days
 ) v on v.session = s.session${isOfTopics ? ' and v.entity = s.number' : ''}${by === 'end_user' ? ' and v.end_user = s.number' : ''}
+group by bucket, number`;
+  },
+
+  moods(statement, parameters, isAsked) {
+    const all = placedFacts(statement, KINDS.all, { ...parameters, segmentKey: null });
+    return `with mood as materialized (
+  select bucket, session, max(dsat) > 0 as is_dissatisfied from ${all} group by bucket, session
+)
+select bucket, number, (count(*) filter (is_dissatisfied))::integer as dissatisfied,
+  count(*) filter (is_dissatisfied) - count(*) * any_value(share) as excess_dissatisfied
+from (${sessionsOfRows(statement, parameters, isAsked)}) join mood using (bucket, session)
+join (select bucket, avg(is_dissatisfied::integer) as share from mood group by bucket) using (bucket)
 group by bucket, number`;
   },
 

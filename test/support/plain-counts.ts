@@ -280,6 +280,7 @@ function valuesOf(
   const nanos = usageOf('costNanos');
   const ended = (...outcomes: readonly (SessionOutcome | null)[]): number =>
     ofGroup.filter((session) => outcomes.includes(names.session(session).outcome)).length;
+  const isDissatisfied = ofGroup.map((session) => dissatisfiedIn(group.all).has(session));
   const sat = members.reduce((sum, message) => sum + signalsOf(message, 'SAT', signals ?? 'inferred'), 0);
   const dsat = members.reduce((sum, message) => sum + signalsOf(message, 'DSAT', signals ?? 'inferred'), 0);
   const times = members.map((message) => message.at);
@@ -305,6 +306,16 @@ function valuesOf(
         names.session(session).outcome === 'handed_over' ||
         names.attributes(session).get('handedOver') === 'true',
     ).length,
+    dissatisfied: isDissatisfied.filter(Boolean).length,
+    excessDissatisfied:
+      Math.round(
+        (isDissatisfied.filter(Boolean).length -
+          ofGroup.length *
+            (dissatisfiedIn(group.all).size / new Set(group.all.map((one) => one.session)).size)) *
+          1000,
+      ) /
+        1000 +
+      0,
     resolvedAtLeast: ended('solved'),
     resolvedAtMost: ended('solved', 'thanked', 'open'),
     inputTokens: usageOf('inputTokens'),
@@ -314,6 +325,13 @@ function valuesOf(
     createdAt: Math.min(...own),
     lastActiveAt: Math.max(...own),
   };
+}
+
+/** The sessions of messages with a signal of dissatisfaction in their texts. */
+function dissatisfiedIn(messages: readonly PlainMessage[]): ReadonlySet<number> {
+  return new Set(
+    messages.flatMap((message) => (signalsOf(message, 'DSAT', 'inferred') > 0 ? [message.session] : [])),
+  );
 }
 
 const WEEK = 7 * 86_400e6;

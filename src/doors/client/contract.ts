@@ -40,6 +40,8 @@ export interface MetricValues {
   readonly resolvedAtLeast: number;
   readonly resolvedAtMost: number;
   readonly cameBack: number;
+  readonly dissatisfied: number;
+  readonly excessDissatisfied: number;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly costUsd: number | null;
@@ -87,6 +89,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd'
@@ -119,6 +123,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd'
@@ -143,6 +149,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd';
@@ -167,6 +175,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd';
@@ -197,6 +207,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd';
@@ -228,6 +240,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd'
@@ -299,6 +313,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd';
@@ -324,6 +340,8 @@ export interface Groupings {
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
+      | 'dissatisfied'
+      | 'excessDissatisfied'
       | 'inputTokens'
       | 'outputTokens'
       | 'costUsd'

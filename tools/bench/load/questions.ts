@@ -211,6 +211,8 @@ const FACT_METRICS = [
   'resolvedAtLeast',
   'resolvedAtMost',
   'cameBack',
+  'dissatisfied',
+  'excessDissatisfied',
   'inputTokens',
   'outputTokens',
   'costUsd',

@@ -43,7 +43,8 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
 };
 
 const FROM_FACTS =
-  'waitSeconds,waitSecondsP95,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,inputTokens,outputTokens,costUsd';
+  'waitSeconds,waitSecondsP95,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,dissatisfied,excessDissatisfied,' +
+  'inputTokens,outputTokens,costUsd';
 const COUNTS = `sessions,users,messages,${FROM_FACTS}`;
 const FIELDS: Readonly<Record<EntityKind, string>> = {
   topic: `${COUNTS},sat,dsat,netSat`,
@@ -215,7 +216,15 @@ function shareOf(part: number | null | undefined, all: number | null | undefined
   return (all ?? 0) === 0 ? 0 : (part ?? 0) / (all ?? 1);
 }
 
-type CountedMetric = 'sessions' | 'users' | 'messages' | 'sat' | 'dsat' | 'handedOver' | 'cameBack';
+type CountedMetric =
+  | 'sessions'
+  | 'users'
+  | 'messages'
+  | 'sat'
+  | 'dsat'
+  | 'dissatisfied'
+  | 'handedOver'
+  | 'cameBack';
 
 /** Undefined without a comparison. */
 function was(before: Compared['before'], metric: CountedMetric) {
@@ -252,8 +261,16 @@ function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compa
 function Endings({ compared: { now, before } }: { readonly compared: Compared }) {
   const { sessions, resolvedAtLeast: least = 0, resolvedAtMost: most = 0 } = now;
   const percent = [least, most].map((part) => formatShare(shareOf(part, sessions)));
+  const { dissatisfied = 0, excessDissatisfied: more = 0 } = now;
   return (
     <>
+      <Figure
+        label="Dissatisfied conversations"
+        now={dissatisfied}
+        before={was(before, 'dissatisfied')}
+        goodWhen="down"
+        note={excessWords(more)}
+      />
       <Fact
         label="Resolved"
         text={formatBounds(least, most)}
@@ -275,6 +292,12 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
       />
     </>
   );
+}
+
+/** Says how many more conversations are dissatisfied than as many others would be. */
+function excessWords(more: number): string {
+  const count = Math.round(Math.abs(more));
+  return count === 0 ? 'as many as usual' : `${formatCount(count)} ${more > 0 ? 'more' : 'fewer'} than usual`;
 }
 
 /** Shows what the messages cost; nothing where none says it. */

@@ -44,7 +44,10 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
   const [topics, clusters, gaps, repeats, signals, labels] = await Promise.all([
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
-    query('GAP', 'sessions,users,messages', { ...largest, limit: 1000 }),
+    query('GAP', 'sessions,users,messages,dissatisfied,excessDissatisfied', {
+      'sort.field': 'excessDissatisfied',
+      limit: 1000,
+    }),
     query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 1000 }),
     query('CSAT_DSAT', 'sessions,users,messages', largest),
     query('LABEL', 'sessions,users,messages', { ...largest, limit: 200 }),
@@ -232,7 +235,7 @@ function Gaps({ rows }: { readonly rows: readonly Row[] }) {
       title="Gaps"
       view="gap"
       rows={rows}
-      lead="What the assistant said it cannot do (ability) or does not know (knowledge)."
+      lead="What the assistant said it cannot do (ability) or does not know (knowledge). Those come first whose conversations are dissatisfied more often than others."
       empty="The assistant admitted no missing ability or knowledge."
     />
   );
@@ -325,7 +328,9 @@ function Found({
           id,
           name,
           ...(description ? { title: description } : {}),
-          ...(type === undefined ? {} : { note: NOTES[type] }),
+          ...(type === undefined
+            ? {}
+            : { note: [NOTES[type], moreWords(fields)].filter(Boolean).join(' · ') }),
           count: fields.sessions,
           to: { view, id },
         }))}
@@ -333,6 +338,11 @@ function Found({
       {children}
     </Section>
   );
+}
+
+/** Says how many more conversations are dissatisfied than as many others would be; '' for less than one. */
+function moreWords({ excessDissatisfied: more = 0 }: Row['fields']): string {
+  return more < 1 ? '' : `${formatCount(Math.round(more))} more dissatisfied than usual`;
 }
 
 const HEADS = {
