@@ -143,25 +143,31 @@ describe('erasure of what came as spans', () => {
   });
 
   it('leaves nothing of a session or an instance', async () => {
-    const instanceId = await service.newInstance(project);
-    const undertone = new Undertone({ url: service.url, key: project.key, instanceId });
+    const [one, all] = [await service.newInstance(project), await service.newInstance(project)];
+    const clientOf = (instanceId: string): Undertone =>
+      new Undertone({ url: service.url, key: project.key, instanceId });
     const begin = Date.now() - HOUR_MS;
-    for (const [id, word] of [
-      ['chat 3', 'ilmentritsch-21'],
-      ['chat 4', 'dilldapp-22'],
-    ] as const)
+    const chats = [
+      [one, 'chat 3', 'ilmentritsch-21'],
+      [one, 'chat 4', 'dilldapp-22'],
+      [all, 'chat 5', 'hanghuhn-23'],
+    ] as const;
+    for (const [instanceId, conversationId, word] of chats)
       await send(
-        trace(begin, { conversationId: id, asked: [user(word)], answered: [assistant('Yes.')] }),
+        trace(begin, { conversationId, asked: [user(word)], answered: [assistant('Yes.')] }),
         instanceId,
       );
-    const sessionId = v5('chat 3', instanceId);
-    await contents(instanceId, sessionId, 2);
-    await contents(instanceId, v5('chat 4', instanceId), 2);
-    await erased(undertone, { sessionId });
-    deepEqual(await inFiles(['ilmentritsch-21', 'dilldapp-22']), ['dilldapp-22']);
-    await erased(undertone, { everything: true });
-    deepEqual(await inFiles(['dilldapp-22']), []);
-    match(await verified(undertone), /^nothing of it is left\n/);
+    for (const [instanceId, id] of chats) await contents(instanceId, v5(id, instanceId), 2);
+    const words = chats.map(([, , word]) => word);
+    deepEqual(await inFiles(words), words);
+    // Both in one run.
+    await Promise.all([
+      erased(clientOf(one), { sessionId: v5('chat 3', one) }),
+      erased(clientOf(all), { everything: true }),
+    ]);
+    deepEqual(await inFiles(words), ['dilldapp-22']);
+    for (const instanceId of [one, all])
+      match(await verified(clientOf(instanceId)), /^nothing of it is left\n/);
   });
 
   /** What `npm run erase -- verify` says of the newest erasure of an instance. */

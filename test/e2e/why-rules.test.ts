@@ -26,7 +26,7 @@ import {
   user,
   type Filled,
 } from '../support/conversations.ts';
-import { sampled } from '../support/long.ts';
+import { isLong, sampled } from '../support/long.ts';
 import { shareTestService, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -104,7 +104,7 @@ describe('what is behind an entity', () => {
       { 'dateRange.start': '2025-03-04' },
       { 'dateRange.start': '2025-03-03T10:00:30Z', 'dateRange.end': '2025-03-12T10:01:30Z' },
     ];
-    // The short form has each range and each granularity, and not every pair of them.
+    // The short form has each range and each granularity, and not every pair of them; each path has every other of those.
     const asked = sampled(
       ranges.flatMap((range) =>
         ['HOUR', 'DAY', 'WEEK', 'MONTH'].map((timeGranularity) => ({ range, timeGranularity })),
@@ -112,10 +112,10 @@ describe('what is behind an entity', () => {
       3,
     );
     let seen = 0;
-    for (const path of Object.keys(WHY_PATHS) as WhyPath[]) {
+    for (const [number, path] of (Object.keys(WHY_PATHS) as WhyPath[]).entries()) {
       const all = await rowsOf(path);
       ok(all.length > 0, path);
-      for (const { range, timeGranularity } of asked) {
+      for (const { range, timeGranularity } of asked.filter((_, at) => isLong || (at + number) % 2 === 0)) {
         const rows = await rowsOf(path, range);
         const buckets = await rowsOf(path, { ...range, timeGranularity, limit: 1000 });
         for (const { dimensions } of all) {
@@ -148,7 +148,7 @@ describe('what is behind an entity', () => {
         }
       }
     }
-    ok(seen >= 4 * asked.length, String(seen));
+    ok(seen >= (isLong ? 4 : 2) * asked.length, String(seen));
   });
 
   it('are null where nothing is measured and 0 where nothing is counted, in a range without messages', async () => {

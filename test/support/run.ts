@@ -37,23 +37,27 @@ const TOGETHER: readonly {
   },
   { name: 'reader', files: /^test\/reader\/(?!threads|numeric)(?!.*linear-time)/ },
   { name: 'linear-time', files: /^test\/reader\/(?!acts\/linear-time\.).*linear-time/ },
-  { name: 'models', files: /^test\/(?:tools\/(?:eval|train)|reader\/numeric|doors\/writer\/local)/ },
+  {
+    name: 'models',
+    files: /^test\/(?:tools\/(?:eval|read|train)|models|reader\/numeric|doors\/writer\/local)/,
+  },
   { name: 'store', files: /^test\/(?:query|worker\/rebuild|doors\/sink|store)\// },
   { name: 'http', files: /^test\/(?:domain|health|web|doors\/(?:alerts|demo|import|mcp))\// },
   { name: 'stream', files: /^test\/stream\/(?!server\/fetch)/ },
   {
     name: 'small',
     files: new RegExp(
-      String.raw`^test/(?:doors/(?:client/(?!package)|hub|writer/(?!service|local))|cli/(?:import-plan|local-url|progress)` +
+      String.raw`^test/(?:doors/(?:client/(?!package)|hub|writer/(?!service|local))|cli/(?:env-file|import-plan|local-url|progress)` +
         String.raw`|main/(?:first|super)|(?:architecture|config|deploy|documents|errors|lifecycle)\.test)`,
     ),
   },
-  { name: 'commands', files: /^test\/cli\/(?:backup|command|dead-letters|import\.|keys|sink)/ },
+  { name: 'commands', files: /^test\/cli\/(?:backup|command|dead-letters|import\.|keys|sink|sql)/ },
   { name: 'main', files: /^test\/main\/(?:nats|start|web)/ },
   { name: 'faults', files: /^test\/faults\/(?:clock|full-stream|points)/ },
   { name: 'traces', files: /^test\/doors\/traces\/(?!sdks)/ },
   { name: 'analysis', files: /^test\/reader\/threads\/(?!determinism)/ },
   { name: 'bench', files: /^test\/tools\/bench\// },
+  { name: 'erasure', files: /^test\/worker\/(?:backup|erasure)\// },
   { name: 'worker', files: /^test\/worker\/(?!rebuild|backup|erasure|workers)/ },
 ];
 /** What all tests may take, in seconds of processor time. What takes more has a long form (`npm run test:long`). */
