@@ -31,10 +31,10 @@
 -- Distinct sessions in [a, b) = facts in [a, b) whose prev_session_at < a; end users likewise.
 --
 -- A message can arrive late (before facts that are already there), move to another topic (its micro-cluster
--- was re-grouped), move to another cluster (its topic was), get or lose a label (its micro-cluster did), move to another gap or repeated request (its own merged
--- into that one), be corrected by a person or get feedback of an end user (slot_change says what its slot is to hold;
--- null is nothing), or get its end user later than itself (an opening turn before the first user turn). Each batch
--- therefore ends in one signed change set, temp fact_change:
+-- was re-grouped), move to another cluster (its topic was), get or lose a label (its micro-cluster did), move to another
+-- gap or repeated request (its own merged into that one), be corrected by a person or get feedback of an end user
+-- (slot_change says what its slot is to hold; null is nothing), or get its end user later than itself (an opening turn
+-- before the first user turn). Each batch therefore ends in one signed change set, temp fact_change:
 -- every new or corrected fact with weight 1 and every version it replaces with weight -1. Whatever adds up
 -- weight * value over fact_change is compensated for all of these cases.
 --

@@ -7,7 +7,7 @@
 import { derivedId, UUID_PATTERN } from './ids.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
 
-/** Entities that can be checked: whether a session is about a topic, shows a signal, gap or repeated request, or has a label. */
+/** Entities that can be checked: is a session about a topic, does it show a signal, gap or repeated request, has it a label? */
 export const CHECKED_ENTITIES = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'LABEL'] as const;
 export type CheckedEntity = (typeof CHECKED_ENTITIES)[number];
 

@@ -170,6 +170,8 @@ export const MOST_OWN_TOPICS = 200;
 export const LEAST_LABEL_EXAMPLES = 3;
 /** Limit of labels ever made, undone ones included. */
 export const MOST_LABELS = 200;
+/** Limit of their examples and counterexamples, those of versions that can be brought back included. */
+export const MOST_LABEL_EXAMPLES = 10_000;
 /** Limit of corrections of topics in effect: each request is compared with each. */
 export const MOST_CORRECTIONS = 1000;
 /** Limit of applied and undone curations, undos included and checks not: the cost of each grows with their number. */

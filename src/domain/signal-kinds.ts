@@ -2,7 +2,8 @@
  * The kinds of satisfaction signal. Those that are inferred from texts follow the rubrics of the satisfaction
  * literature; their phrases are in `lexicon/<language>/signals.json`, the required preceding acts in
  * `src/reader/acts/signal-phrases.ts`. Those that end users give come from feedback (views/feedback.sql), and no count
- * of SAT or DSAT contains them unless a query asks for it. Facts store a kind's index: a key never changes, and new kinds go to the end.
+ * of SAT or DSAT contains them unless a query asks for it. Facts store a kind's index: a key never changes, and new
+ * kinds go to the end.
  *
  * Test: test/reader/acts/signals.test.ts, test/view-laws.test.ts.
  */

@@ -75,14 +75,16 @@ function factsOf({ snapshot, instance, counts }: Counted, range: Span): Promise<
     equal: { instance, kind: kindOf(counts) },
     range,
     columns: {
-      fact: 'fact_id::double',
+      // Not the id of the fact: with the room of a message's facts it may be more than a number holds exactly.
+      position: 'position::double',
+      slot: '(fact_id % 256)::smallint',
       sent_at: instant('event_at'),
       number: 'entity',
       has_user: '(end_user <> 0)::tinyint',
       ...sameNames(['sat', 'dsat', 'repeated_requests']),
       ...linksOf(counts, '-infinity'),
     },
-    key: ['sent_at', 'fact'],
+    key: ['sent_at', 'position', 'slot'],
   });
 }
 

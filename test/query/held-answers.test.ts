@@ -5,11 +5,12 @@ import { answerQuery, streamElements } from '../../src/query/answer.ts';
 import { GROUPINGS } from '../../src/domain/groupings.ts';
 import { PLAIN_GROUP_BYS } from '../support/groupings.ts';
 import { BOUNDED_METRICS, factSourcesOf, type Metric } from '../../src/domain/metrics.ts';
+import { formatInstant } from '../../src/domain/time.ts';
 import { parseQueryParameters, type QueryParameters } from '../../src/query/parameters.ts';
 import { HeldTables } from '../../src/store/published/held-rows.ts';
 import { SnapshotReader, type Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { randomFrom } from '../../tools/bench/load/questions.ts';
-import { openFixture, uuid, VIEWS } from '../support/fold.ts';
+import { assignment, fact, openFixture, uuid, VIEWS } from '../support/fold.ts';
 import { history, parametersOf, question, readHistory } from '../support/histories.ts';
 import { isLong } from '../support/long.ts';
 import { SYNTHETIC_IDS, SYNTHETIC_START, SyntheticStream } from '../support/synthetic-stream.ts';
@@ -107,6 +108,56 @@ describe('answers from rows in memory', () => {
         snapshot.release();
       }
       equal(held, BATCHES * QUESTIONS);
+    } finally {
+      await fixture.close();
+    }
+  });
+
+  it('tell facts of a message apart also far into the stream', async () => {
+    const fixture = await openFixture({ compactRows: 100 });
+    const at = SYNTHETIC_START;
+    // Entries have 2^20 positions each: those of a year, one a second.
+    const sequence = 2 ** 25 + 8;
+    const position = sequence * 2 ** 20;
+    const labels = [0, 1, 2, 3, 4];
+    try {
+      await fixture.fold(
+        assignment({
+          messages: Array.from({ length: 500 }, (_, index) =>
+            fact({ position: position + index, at, micro: index === 0 ? 1 : 2 }),
+          ),
+          micros: [1, 2].map((micro) => ({ instance: 1, micro, topic: null })),
+          labels: labels.map((label) => ({
+            instance: 1,
+            label,
+            id: uuid(9, label),
+            name: `label ${label}`,
+            description: '',
+            isGone: false,
+          })),
+          labelMicros: labels.map((label) => ({ instance: 1, label, micro: 1, holds: true })),
+        }),
+        [],
+        { sequence },
+      );
+      await fixture.publish();
+      await fixture.publication.settle();
+      const taken = [0, 2].map((label) => ({ instance: 1, label, micro: 1, holds: false }));
+      await fixture.fold(assignment({ labelMicros: taken }), [], { sequence: sequence + 1 });
+      await fixture.publish();
+      const snapshot = await snapshotOf(fixture.reader);
+      // A range that cuts its buckets, so that facts are counted.
+      const half = 30 * 60e6;
+      const asked = parseQueryParameters({
+        instanceId: uuid(1, 1),
+        groupBy: 'LABEL',
+        fields: 'messages',
+        'dateRange.start': formatInstant(at - half),
+        'dateRange.end': formatInstant(at + half),
+      });
+      equal(await checkBoth(snapshot, asked), true);
+      deepEqual(await valuesOf(snapshot, asked, 'messages'), [1, 1, 1]);
+      snapshot.release();
     } finally {
       await fixture.close();
     }

@@ -289,7 +289,7 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
       id('verdict_id', 'r.id', 'its id'),
       instant('said_at', 'r.created_at', 'when it was accepted'),
       text('key_id', 'the key that said it; empty: a language model did'),
-      text('kind', 'TOPIC, SIGNAL, GAP or REPEATED_REQUEST', 'r.entity'),
+      text('kind', 'TOPIC, SIGNAL, GAP, REPEATED_REQUEST or LABEL', 'r.entity'),
       id('entity_id', 'r.entity_id', 'the id of the topic, signal, gap, repeated request or label'),
       id('session_id', "json_extract_string(r.detail, '$.session')", 'the session that was read'),
       text('verdict', 'YES, NO or UNSURE: whether it is there', "json_extract_string(r.detail, '$.verdict')"),

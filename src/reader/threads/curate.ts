@@ -9,6 +9,7 @@ import {
   MOST_CORRECTIONS,
   MOST_CURATIONS,
   MOST_LABELS,
+  MOST_LABEL_EXAMPLES,
   MOST_OWN_TOPICS,
   type CuratedEntity,
   type CurationAction,
@@ -156,7 +157,10 @@ function labelled(
   action: Action<'LABEL'>,
 ): Outcome | CurationRefusal {
   if (examples === undefined) throw new Error('a label is to be made of examples without vectors');
-  if (topics.labelOf(action.id) === null && topics.labels >= MOST_LABELS) return 'TOO_MANY';
+  const is = topics.labelIs(action.id);
+  if (is === 'gone') return 'UNKNOWN';
+  if (is === 'new' && topics.labels >= MOST_LABELS) return 'TOO_MANY';
+  if (topics.labelExamples + examples.length > MOST_LABEL_EXAMPLES) return 'TOO_MANY';
   const { label, version } = topics.saveLabel(action, examples);
   return { target: label, other: version, name: action.name };
 }

@@ -40,7 +40,7 @@ interface Version {
   readonly description: string;
   readonly examples: readonly Example[];
   readonly counterexamples: readonly Example[];
-  isRetired: boolean;
+  readonly isRetired: boolean;
 }
 
 /** The labels of one instance, and the micro-clusters that have them. */
@@ -56,12 +56,22 @@ export class Labels {
   readonly #versionChanges = new ChangeTracker<never>();
   readonly #rowChanges = new Set<number>();
   readonly #heldChanges = new ChangeTracker<readonly number[]>();
-  /** What all labels of micro-clusters follow from besides these, as of the last `refresh`. */
+  /** Labels that changed since the last `refresh`. */
+  readonly #dueLabels = new Set<number>();
+  /** What all labels of micro-clusters follow from besides these and the micro-clusters, as of the last `refresh`. */
   #basis = '';
 
   /** Number of labels ever made. */
   get size(): number {
     return this.#labels.length;
+  }
+
+  /** Number of examples and counterexamples of all versions in effect, also of those that a later one replaced. */
+  get examples(): number {
+    return this.#versions.reduce(
+      (sum, { examples, counterexamples }) => sum + examples.length + counterexamples.length,
+      0,
+    );
   }
 
   /** The number of the label with this id; null if there never was one. */
@@ -106,7 +116,8 @@ export class Labels {
 
   /** Takes a version back: the label is as before it, or gone with the first one. */
   retire(version: number): void {
-    this.#versions[version]!.isRetired = true;
+    // Nothing brings it back.
+    Object.assign(this.#versions[version]!, { isRetired: true, examples: [], counterexamples: [] });
     this.#changed(version);
   }
 
@@ -120,14 +131,18 @@ export class Labels {
     if (this.#labels.length === 0) return;
     const { micros } = state;
     const basis = this.#basisOf(state);
-    const due = basis === this.#basis ? this.#due : new Set(micros.live.map(({ number }) => number));
+    const isMoved = basis !== this.#basis;
     // Micro-clusters merge into live ones, which changed by it.
-    for (const number of new Set([...due].map((one) => micros.resolve(one).number))) {
-      const labels = this.#labelsOf(micros.get(number)!, state);
-      for (const one of [number, ...micros.absorbedBy(number)]) this.#hold(one, labels);
+    const due = new Set([...this.#due].map((one) => micros.resolve(one).number));
+    for (const micro of micros.live) {
+      const isDue = isMoved || due.has(micro.number);
+      if (!isDue && this.#dueLabels.size === 0) continue;
+      const labels = this.#labelsOf(micro, state, isDue ? null : this.#dueLabels);
+      for (const one of [micro.number, ...micros.absorbedBy(micro.number)]) this.#hold(one, labels);
     }
     this.#basis = basis;
     this.#due.clear();
+    this.#dueLabels.clear();
   }
 
   /** The rows that changed since the last call. */
@@ -185,8 +200,10 @@ export class Labels {
   }
 
   #changed(version: number): void {
+    const { label } = this.#versions[version]!;
     this.#versionChanges.markUnsaved(version);
-    this.#rowChanges.add(this.#versions[version]!.label);
+    this.#rowChanges.add(label);
+    this.#dueLabels.add(label);
   }
 
   #hold(micro: number, labels: readonly number[]): void {
@@ -211,27 +228,31 @@ export class Labels {
   }
 
   #basisOf({ thresholds: { settledTopic, micro, scale } }: Pick<TopicState, 'thresholds'>): string {
-    const inEffect = this.#versions.map(({ isRetired }) => Number(!isRetired)).join('');
-    return this.#labels.length === 0 ? '' : [settledTopic, micro, scale, inEffect].join(' ');
+    return [settledTopic, micro, scale].join(' ');
   }
 
   /**
    * The labels whose examples are near enough to the mean request of a micro-cluster, and nearer than their
-   * counterexamples. Where retention or an erasure left no vector to tell by, it keeps those that it has.
+   * counterexamples. `among`: the labels that are looked at again; null: all. Where retention or an erasure took what
+   * the requests said, it keeps those that it has.
    */
   #labelsOf(
-    { number, sum, keys, weight }: MicroCluster,
+    { number, sum, keys, weight, samples }: MicroCluster,
     { thresholds }: Pick<TopicState, 'thresholds'>,
+    among: ReadonlySet<number> | null,
   ): readonly number[] {
     const norm = normOf(sum);
+    const held = this.#held.get(number) ?? [];
     const current = this.#labels.map((_, label) => this.#current(label));
-    if (norm === 0) return (this.#held.get(number) ?? []).filter((label) => current[label] !== null);
+    // Its vector is the mean of its topic then, or zero.
+    if (norm === 0 || samples.length === 0) return held.filter((label) => current[label] !== null);
     const { settledTopic, micro, scale } = thresholds;
     const least = settledTopic + LABEL_SHARE * (micro - settledTopic);
     const mean = sum.map((component) => component / norm);
     const nearness = (examples: readonly Example[]): number =>
       nearnessOf(mean, keys, examples, scale, weight, ALONE_SHARE * (micro - settledTopic));
     return current.flatMap((version, label) => {
+      if (among !== null && !among.has(label)) return held.includes(label) ? [label] : [];
       if (version === null) return [];
       const near = nearness(version.examples);
       return near >= least && near > nearness(version.counterexamples) ? [label] : [];

@@ -162,11 +162,17 @@ export class Topics {
     return this.#state.labels.size;
   }
 
-  /** The number of the label with this id; null if there is none, or its making was undone. */
-  labelOf(id: string): number | null {
+  /** Number of examples that labels keep. */
+  get labelExamples(): number {
+    return this.#state.labels.examples;
+  }
+
+  /** Whether there is a label with this id, or was one whose making was undone. */
+  labelIs(id: string): 'there' | 'gone' | 'new' {
     const { labels } = this.#state;
     const number = labels.numberOf(id);
-    return number === null || labels.isGone(number) ? null : number;
+    if (number === null) return 'new';
+    return labels.isGone(number) ? 'gone' : 'there';
   }
 
   /** Makes or changes a label; see `Labels.save`. */

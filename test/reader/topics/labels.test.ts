@@ -1,5 +1,6 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { forgetRequestsOfTopics } from '../../../src/reader/topics/forget-requests.ts';
 import { restoreState, takeState } from '../../../src/reader/topics/state-codec.ts';
 import type { TopicState } from '../../../src/reader/topics/topic-state.ts';
 import { DIMENSIONS } from '../threads/builders.ts';
@@ -121,6 +122,47 @@ describe('Labels', () => {
     deepEqual(drained(state).micros, []);
     state.labels.retire(version);
     deepEqual(drained(state).micros, [[0, 0, false]]);
+  });
+
+  it('change nothing of the past that retention made unreadable, whatever is decided later', () => {
+    const state = freshState();
+    const [big, small] = [microOf(state, axis(1), 'big', 50), microOf(state, axis(0), 'small', 1)];
+    state.createTopic([big, small]);
+    for (const micro of [big, small]) state.touch(micro);
+    save(state, 'a', [axis(0)]);
+    const { version } = save(state, 'b', [axis(1)]);
+    drained(state);
+    const rows = new Map(takeState(state).map((row) => [`${row.kind} ${row.key}`, row]));
+    const forgetting = { isOld: () => true, correctionsBefore: 0, isEmpty: () => false };
+    // It puts the few requests at the mean of their topic.
+    for (const row of forgetRequestsOfTopics([...rows.values()], { dimensions: DIMENSIONS, ...forgetting }))
+      rows.set(`${row.kind} ${row.key}`, row);
+    const after = freshState();
+    restoreState(after, [...rows.values()]);
+    save(after, 'unrelated', [axis(9)]);
+    save(after, 'a', [axis(0)], [axis(1)]);
+    deepEqual(drained(after).micros, []);
+    after.labels.retire(version);
+    deepEqual(drained(after).micros, [[1, 0, false]]);
+  });
+
+  it('are looked at again alone when one changes, as if all were', () => {
+    const [state, again] = [freshState(), freshState()];
+    for (const one of [state, again]) microsAt(one, 0.65, 0.5, 0.9);
+    save(state, 'a', [axis(0)]);
+    drained(state);
+    save(state, 'b', [axis(3)]);
+    const { version } = save(state, 'a', [axis(3)]);
+    drained(state);
+    state.labels.retire(version);
+    drained(state);
+    for (const id of ['a', 'b']) save(again, id, [axis(id === 'a' ? 0 : 3)]);
+    drained(again);
+    const held = (one: TopicState): unknown =>
+      takeState(one)
+        .flatMap(({ kind, key, value }) => (kind === 'label-micro' ? [[key, [...value!]]] : []))
+        .toSorted();
+    deepEqual(held(state), held(again));
   });
 
   it('count no example of which the model knows no word', () => {

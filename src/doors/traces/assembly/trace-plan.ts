@@ -87,7 +87,7 @@ export class TracePlan {
     this.#usage = usageOfTrace(this.#spans, this.#seen, {
       known: record.usage,
       chosen: chosen.map(({ spanId }) => spanId),
-      isCounted: (spanId) => record.conversations.has(spanId),
+      counted: [...record.conversations.keys()],
     });
     this.chosen = withUsage(chosen, this.#usage.placed);
     this.#told = new ToldAttributes(record.attributes);

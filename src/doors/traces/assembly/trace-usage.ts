@@ -31,18 +31,19 @@ export interface UsageOptions {
   readonly known: ReadonlyMap<string, Usage>;
   /** Ids of the spans that count now, in the order in which they speak. */
   readonly chosen: readonly string[];
-  /** Tells whether a span counted before. */
-  readonly isCounted: (spanId: string) => boolean;
+  /** Ids of the spans that counted before, in the order in which they were taken in. */
+  readonly counted: readonly string[];
 }
 
 /**
  * Of the spans with usage the lowest count. A span that comes later counts unless one above or below it counts already.
- * It lies on the nearest counted span from it upwards, else on the last one below it.
+ * It lies on the nearest counted span from it upwards, else on the last one below it; what waited for its span, on the
+ * first one that was ever taken in: a later round must find it where an earlier one may have put it.
  */
 export function usageOfTrace(
   spans: readonly Observation[],
   seen: Seen,
-  { known, chosen, isCounted }: UsageOptions,
+  { known, chosen, counted }: UsageOptions,
 ): TraceUsage {
   const tree = new Tree(spans, seen);
   const found = new Map(known);
@@ -62,11 +63,10 @@ export function usageOfTrace(
     return !isAbove.has(id) && (parent === undefined || !isAtOrBelowSpent(parent));
   };
 
-  const now = new Set(chosen);
-  const countedFrom = tree.fromAbove<string | undefined>((id, above) =>
-    now.has(id) || isCounted(id) ? id : above,
-  );
+  const all = new Set([...counted, ...chosen]);
+  const countedFrom = tree.fromAbove<string | undefined>((id, above) => (all.has(id) ? id : above));
   const lastBelow = firstBelow(tree, chosen.toReversed());
+  const everBelow = known.size === 0 ? lastBelow : firstBelow(tree, [...all]);
 
   const spent = new Set<string>();
   const placed = new Map<string, SpanUsage[]>();
@@ -74,9 +74,11 @@ export function usageOfTrace(
   for (const [spanId, usage] of found) {
     if (!counts(spanId)) continue;
     spent.add(spanId);
-    const place = countedFrom(spanId) ?? lastBelow.get(spanId);
+    const place = countedFrom(spanId) ?? (known.has(spanId) ? everBelow : lastBelow).get(spanId);
+    const there = place === undefined ? undefined : placed.get(place);
     if (place === undefined) unplaced.set(spanId, usage);
-    else placed.set(place, [...(placed.get(place) ?? []), { spanId, usage }]);
+    else if (there === undefined) placed.set(place, [{ spanId, usage }]);
+    else there.push({ spanId, usage });
   }
   return { spent, placed, unplaced };
 }

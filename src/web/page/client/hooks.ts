@@ -17,7 +17,9 @@ export interface Answer<Value> {
 
 /** Answers that a later request may not get: out of reach, too many requests, away for a moment. */
 const PASSING: readonly number[] = [0, 429, 503];
+/** Pause before the first of such looks; each is twice as long as the one before, up to the longest. */
 const AGAIN_MS = 2000;
+const LONGEST_AGAIN_MS = 60_000;
 
 /**
  * Calls `ask` again when `name` or `version` changes, and after a fault that passes. A new `version` keeps the old answer
@@ -39,6 +41,12 @@ export function useAnswer<Value>(
       name,
       answer: { value: last.name === name ? last.answer.value : null, error: null, isLoading: true },
     }));
+    let pause = AGAIN_MS;
+    const again = (): void => {
+      // A hidden tab asks once it is seen.
+      timer = setTimeout(() => (document.hidden ? again() : look()), pause);
+      pause = Math.min(2 * pause, LONGEST_AGAIN_MS);
+    };
     const look = (): void =>
       void ask(stop.signal).then(
         (value) => {
@@ -51,7 +59,7 @@ export function useAnswer<Value>(
             name,
             answer: { value: last.answer.value, error: known, isLoading: false },
           }));
-          if (PASSING.includes(known.status)) timer = setTimeout(look, AGAIN_MS);
+          if (PASSING.includes(known.status)) again();
         },
       );
     look();

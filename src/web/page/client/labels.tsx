@@ -226,8 +226,10 @@ function fieldsOf({ name, description, examples, counterexamples }: Label, text:
   return {
     name,
     description,
-    examples: [...examples, ...(text === '' || examples.includes(text) ? [] : [text])].join('\n'),
-    counterexamples: counterexamples.join('\n'),
+    examples: [...examples.map(oneLine), ...(text === '' || examples.includes(text) ? [] : [text])].join(
+      '\n',
+    ),
+    counterexamples: counterexamples.map(oneLine).join('\n'),
   };
 }
 

@@ -45,7 +45,7 @@ function placed(
   const found = usageOfTrace(spans, seen, {
     known: new Map(known.map(([id, tokens]) => [id, took(tokens)])),
     chosen,
-    isCounted: (id) => counted.includes(id),
+    counted,
   });
   const tokensOf = (usages: Iterable<Usage>): number[] =>
     [...usages].map(({ inputTokens }) => inputTokens ?? 0).toSorted((a, b) => a - b);
