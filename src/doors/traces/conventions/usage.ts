@@ -70,11 +70,15 @@ export const USAGE_NAMES: ReadonlySet<string> = new Set([
 /** Returns the usage that a span says; undefined: it says none. */
 export function usageIn(attributes: Attributes): Usage | undefined {
   if (attributes.size === 0) return undefined;
-  return usageNamed(NAMES, [(name) => attributes.get(name), (name) => memberIn(attributes, name)]);
-}
-
-function memberIn(attributes: Attributes, name: string): unknown {
-  const dot = name.lastIndexOf('.');
-  const holder = parsed(attributes.get(name.slice(0, dot)));
-  return isObject(holder) ? holder[name.slice(dot + 1)] : undefined;
+  // Each is parsed once: it may be large, and say nothing.
+  const holders = new Map<string, unknown>();
+  const memberIn = (name: string): unknown => {
+    const dot = name.lastIndexOf('.');
+    const holding = name.slice(0, dot);
+    if (!attributes.has(holding)) return undefined;
+    if (!holders.has(holding)) holders.set(holding, parsed(attributes.get(holding)));
+    const holder = holders.get(holding);
+    return isObject(holder) ? holder[name.slice(dot + 1)] : undefined;
+  };
+  return usageNamed(NAMES, [(name) => attributes.get(name), memberIn]);
 }
