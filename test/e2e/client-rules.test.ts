@@ -229,8 +229,7 @@ describe('what is behind numbers', () => {
       LABEL: 'label',
       END_USER: 'endUser',
     } as const satisfies Record<WhyGroupBy, string>;
-    const examples = ['Where is my parcel?', 'When does my order come?', 'Has it been sent?'];
-    const saved = await undertone.saveLabel({ name: 'Delivery', examples });
+    const saved = await undertone.saveLabel({ name: 'Wants out', examples: CANCEL.slice(0, 3) });
     equal(typeof saved.labelId, 'string');
     await undertone.query({ groupBy: 'LABEL', fields: ['messages'], waitFor: saved.position });
     for (const groupBy of Object.keys(names) as WhyGroupBy[]) {
@@ -283,6 +282,8 @@ describe('steering', () => {
       ['UNDO', 'APPLIED'],
       ['CREATE', 'UNDONE'],
       ['RENAME', 'APPLIED'],
+      // Of the test before.
+      ['LABEL', 'APPLIED'],
     ]);
     const gone = undertone.curate({ action: 'HIDE', topicId: project.projectId });
     deepEqual(await codeOf(gone), ['NOT_FOUND', 404]);

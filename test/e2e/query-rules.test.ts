@@ -14,6 +14,7 @@ import {
   DONE,
   fill,
   GREETING,
+  label,
   PASSWORD,
   THANKS,
   UNKNOWN,
@@ -66,9 +67,10 @@ before(async () => {
     // 5: nobody came
     [assistant(GREETING, '2025-04-03T12:00:00Z')],
   ]);
+  const position = await label(client, shop.instanceId, CANCEL.slice(0, 3));
   const topics = await client.rows(
     { instanceId: shop.instanceId, groupBy: 'TOPIC', fields: 'messages' },
-    shop.position,
+    position,
   );
   equal(topics.length, 2, JSON.stringify(topics));
   [cancelId = '', passwordId = ''] = topics.map(({ dimensions }) => dimensions.topic?.id);

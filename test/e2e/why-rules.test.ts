@@ -23,6 +23,7 @@ import {
   fill,
   PASSWORD,
   THANKS,
+  label,
   user,
   type Filled,
 } from '../support/conversations.ts';
@@ -60,17 +61,7 @@ before(async () => {
     [user(PASSWORD[1], '2025-03-13T10:00:00Z', 'eve')],
     [user(PASSWORD[2], '2025-03-14T10:00:00Z', 'bob')],
   ]);
-  const label = await client.send('/v1/labels', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      instanceId: shop.instanceId,
-      name: 'Wants out',
-      examples: [...CANCEL.slice(0, 2), PASSWORD[2]],
-    }),
-  });
-  equal(label.status, 201, JSON.stringify(label.body));
-  const position = Number(label.headers.get('x-stream-position'));
+  const position = await label(client, shop.instanceId, [...CANCEL.slice(0, 2), PASSWORD[2]]);
   await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: shop.instanceId }, position);
 });
 after(() => service.stop());

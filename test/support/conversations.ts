@@ -55,6 +55,21 @@ export interface Filled {
   readonly position: number;
 }
 
+/** Makes a label of an instance; the position to wait for. */
+export async function label(
+  client: Client,
+  instanceId: string,
+  examples: readonly string[],
+): Promise<number> {
+  const { status, headers, body } = await client.send('/v1/labels', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ instanceId, name: 'Wants out', examples }),
+  });
+  if (status !== 201) throw new Error(JSON.stringify(body));
+  return Number(headers.get('x-stream-position'));
+}
+
 /** Ingests each conversation as a session of a new instance, one after the other. */
 export async function fill(client: Client, conversations: readonly (readonly Message[])[]): Promise<Filled> {
   const accepted: Ids[] = [];
