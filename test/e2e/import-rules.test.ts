@@ -17,6 +17,7 @@ import {
   CANNOT,
   COMPLAINT,
   DONE,
+  label,
   PASSWORD,
   THANKS,
   UNKNOWN,
@@ -60,6 +61,10 @@ before(async () => {
   equal(await run.ended, 1, run.output());
   ok(/^Everything is visible in queries\.$/m.test(run.output()), run.output());
   await client.query({ instanceId: live, groupBy: 'SESSION', fields: 'messages' }, position);
+  for (const instanceId of [live, imported]) {
+    const made = await label(client, instanceId, CANCEL.slice(0, 3));
+    await client.query({ instanceId, groupBy: 'LABEL', fields: 'messages' }, made);
+  }
 });
 after(async () => {
   await service?.stop();

@@ -22,7 +22,7 @@ interface Section {
   readonly title: string;
   readonly params: Readonly<Record<string, string>>;
   readonly columns: readonly Column[];
-  /** What an earlier version loaded may be refused this. */
+  /** What an earlier version loaded may be refused this, which is left out then, and where nothing has a row. */
   readonly isOptional?: true;
 }
 
@@ -121,6 +121,15 @@ const SECTIONS: readonly Section[] = [
     ],
   },
   {
+    title: 'Labels: what people marked',
+    params: { groupBy: 'LABEL', fields: 'sessions,users,messages,dsat', limit: '10' },
+    columns: [
+      text('label', 'name', 'label', 40),
+      ...['sessions', 'users', 'messages', 'dsat'].map((name) => metric(name)),
+    ],
+    isOptional: true,
+  },
+  {
     title: 'Plans: segments of the sessions, by metadata.session.plan',
     params: { groupBy: 'SEGMENT', segmentKey: 'plan', fields: 'sessions,users,sat,dsat', limit: '10' },
     columns: [
@@ -174,7 +183,7 @@ export async function printReport(
       if (section.isOptional === true && isRefusal(error)) return null;
       throw error;
     });
-    if (answer === null) continue;
+    if (answer === null || (section.isOptional === true && answer.elements.length === 0)) continue;
     const more = answer.pagination.total - answer.elements.length;
     const title =
       more > 0 ? `${section.title} (${answer.elements.length} of ${answer.pagination.total})` : section.title;

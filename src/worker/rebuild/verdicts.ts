@@ -4,7 +4,7 @@
  *
  * Test: test/worker/rebuild/verdicts.test.ts.
  */
-import { CHECKED_ENTITIES } from '../../domain/checks.ts';
+import { CHECKED_ENTITIES, type CheckedEntity } from '../../domain/checks.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 
@@ -18,13 +18,18 @@ export interface Agreement {
   readonly missed: number;
 }
 
-const ENTITIES = CHECKED_ENTITIES.map((of) => {
-  const { table, kind } = NAMED_ENTITIES[of];
-  const alive = of === 'SIGNAL' ? '' : ' where heir is null';
-  return `select '${of}' as type, ${kind} as kind, instance, ${table} as entity, id from @${table}${alive}`;
-}).join('\nunion all ');
+/** The entities of these kinds that are there (SQL). */
+function entitiesOf(kinds: readonly CheckedEntity[]): string {
+  return kinds
+    .map((of) => {
+      const { table, kind } = NAMED_ENTITIES[of];
+      const alive = of === 'SIGNAL' || of === 'LABEL' ? '' : ' where heir is null';
+      return `select '${of}' as type, ${kind} as kind, instance, ${table} as entity, id from @${table}${alive}`;
+    })
+    .join('\nunion all ');
+}
 
-const AGREEMENT = `with said as (
+const agreementOn = (entities: string): string => `with said as (
   select instance, entity as type, entity_id,
     json_extract_string(detail, '$.session') as session_id, json_extract_string(detail, '$.verdict') as verdict
   from @curation where action = 'CHECK' and refused is null and undone_by is null
@@ -33,7 +38,7 @@ const AGREEMENT = `with said as (
 ), checked as (
   select v.instance, e.kind, e.entity, s.session, v.verdict = 'YES' as is_there
   from said v
-  join (${ENTITIES}) e on e.instance = v.instance and e.type = v.type and e.id = v.entity_id
+  join (${entities}) e on e.instance = v.instance and e.type = v.type and e.id = v.entity_id
   join @session s on s.instance = v.instance and s.id::varchar = v.session_id
   where v.verdict <> 'UNSURE'
 ), found as (
@@ -50,10 +55,11 @@ from checked left join found using (instance, kind, entity, session)`;
 export async function readAgreement(snapshots: readonly Snapshot[]): Promise<Agreement> {
   const sum = { hits: 0, wrong: 0, missed: 0 };
   for (const snapshot of snapshots) {
-    // Without verdicts, no fact is read.
-    const [said] = await snapshot.all(`select 1 as one from @curation where action = 'CHECK' limit 1`);
-    if (said === undefined) continue;
-    const [row = {}] = await snapshot.all(AGREEMENT, { bindings: {} });
+    // Without verdicts, no fact is read; earlier views lack tables of what nobody could check then.
+    const said = await snapshot.all(`select distinct entity from @curation where action = 'CHECK'`);
+    const kinds = CHECKED_ENTITIES.filter((of) => said.some(({ entity }) => entity === of));
+    if (kinds.length === 0) continue;
+    const [row = {}] = await snapshot.all(agreementOn(entitiesOf(kinds)), { bindings: {} });
     for (const name of ['hits', 'wrong', 'missed'] as const) sum[name] += Number(row[name] ?? 0);
   }
   return sum;
