@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { createHarness } from './support.ts';
 
-const WHY = ['topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'];
+const WHY = ['topics', 'topic-clusters', 'gaps', 'repeated-requests', 'labels', 'end-users'];
 
 interface Operation {
   readonly parameters: readonly {
@@ -54,6 +54,7 @@ describe('OpenAPI document', () => {
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',
+      '/v1/labels/',
       '/v1/checks/',
       '/v1/alerts/',
       '/v1/alerts/{id}/',

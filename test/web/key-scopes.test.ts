@@ -19,6 +19,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['POST', `/v1/instances/${INSTANCE}/session-ids`, 'ingest'],
   ['POST', '/v1/curations', 'curate'],
   ['POST', '/v1/topics', 'curate'],
+  ['POST', '/v1/labels', 'curate'],
   ['POST', '/v1/checks', 'curate'],
   ['GET', '/v1/checks', 'query'],
   ['POST', '/v1/alerts', 'curate'],
@@ -50,7 +51,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/changes', 'query'],
   ['GET', '/v1/attributes', 'query'],
   ['GET', '/v1/differences', 'query'],
-  ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'end-users'].map(
+  ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'labels', 'end-users'].map(
     (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,
   ),
 ];
