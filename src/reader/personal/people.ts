@@ -4,6 +4,7 @@
  * Test: test/reader/personal/redact.test.ts.
  */
 import { LEXICON } from '../document/lexicon.ts';
+import { once } from '../document/once.ts';
 import { CUE, NOUN_CAPITALS, WORD, type Cue } from './cues.ts';
 import { isAboutFigure } from './figures.ts';
 import { isNameLike, nameEnd } from './names.ts';
@@ -16,12 +17,16 @@ import { isDemonym, isFamilyName, isGivenName, isSureName } from './vocabulary.t
 
 /** Titles that only a name follows, however it is written. */
 const SURE_TITLES = PERSONAL_WORDS.sureTitles;
-const CLOSINGS: ReadonlySet<string> = new Set(
-  [...LEXICON.signOffs.all, ...everyPhrase('greetings'), ...PERSONAL_WORDS.shortClosings].map((phrase) =>
-    piecesOf(phrase)
-      .map(({ lower }) => lower)
-      .join(' '),
-  ),
+/** Made at the first need: it takes a fifth of a second, and most processes read no signature. */
+const closings = once(
+  (): ReadonlySet<string> =>
+    new Set(
+      [...LEXICON.signOffs.all, ...everyPhrase('greetings'), ...PERSONAL_WORDS.shortClosings].map((phrase) =>
+        piecesOf(phrase)
+          .map(({ lower }) => lower)
+          .join(' '),
+      ),
+    ),
 );
 const LONGEST_CLOSING = 5;
 
@@ -249,7 +254,7 @@ function followsClosing(pieces: readonly Piece[], at: number): boolean {
     words = words === '' ? lower : `${lower} ${words}`;
     const before = pieces[start - 1];
     const opens = before === undefined || pieces[start]!.line || before.kind === 'mark';
-    if (opens && CLOSINGS.has(words)) return true;
+    if (opens && closings().has(words)) return true;
   }
   return false;
 }
