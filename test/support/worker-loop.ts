@@ -100,7 +100,7 @@ function sabotaged(store: StateStore, sabotage: (batch: Batch) => void = () => u
  * what the views take of memory, open those.
  */
 export const COUNTING_VIEWS: readonly View[] = [
-  ...VIEWS.filter(({ name }) => ['dimensions', 'feedback', 'fact'].includes(name)),
+  ...VIEWS.filter(({ name }) => ['dimensions', 'feedback', 'label', 'fact'].includes(name)),
   parseView(
     'counting.sql',
     `-- view: counting
