@@ -188,7 +188,8 @@ describe('the same stream gives the same rows', () => {
   }
 
   it('has something to say about every grouping', () => {
-    for (const groupBy of PLAIN_GROUP_BYS) {
+    // Nobody makes a label here; the delivery law (test/view-laws.test.ts) has some.
+    for (const groupBy of PLAIN_GROUP_BYS.filter((one) => one !== 'LABEL')) {
       const rows = EACH_INSTANCE.map(
         (number) => wholeAnswers[`${number} ${groupBy} ALL`]?.elements.length ?? 0,
       );
