@@ -168,7 +168,7 @@ export const MOST_EXAMPLES = 50;
 export const MOST_OWN_TOPICS = 200;
 /** Fewest examples of a label. */
 export const LEAST_LABEL_EXAMPLES = 3;
-/** Limit of labels ever made, undone ones included. */
+/** Limit of labels ever made, undone ones included. A message has 224 slots for them (views/fact.sql). */
 export const MOST_LABELS = 200;
 /** Limit of their examples and counterexamples, those of versions that can be brought back included. */
 export const MOST_LABEL_EXAMPLES = 10_000;

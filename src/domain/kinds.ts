@@ -16,12 +16,8 @@ export const KINDS = {
   label: 6,
 } as const;
 
-/** The slot of label 0: signals lie below, and that of the last of MOST_LABELS is below 256. */
-const FIRST_LABEL = 32;
-
-/** The place of a fact among those of its message (views/fact.sql). */
+/** The place of a fact among those of its message; that of labels is in views/fact.sql alone. */
 export function slotOf(kind: number, entity: number): number {
-  if (kind === KINDS.label) return FIRST_LABEL + entity;
   return kind === KINDS.signal ? 8 + entity : kind;
 }
 

@@ -43,7 +43,7 @@ export function useAnswer<Value>(
     }));
     let pause = AGAIN_MS;
     const again = (): void => {
-      // A hidden tab asks once it is seen.
+      // A hidden tab does not ask; each pause looks whether it is seen.
       timer = setTimeout(() => (document.hidden ? again() : look()), pause);
       pause = Math.min(2 * pause, LONGEST_AGAIN_MS);
     };
