@@ -12,6 +12,7 @@
 -- publish: curation key(instance, curation) order(instance, curation)
 -- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
 -- kept: since version 9
+-- carried: from version 8
 --
 -- What is each numbered thing called, outside and in words?
 --
@@ -189,3 +190,7 @@ select instance, session, name, value from sent
 where value <> '' and not regexp_matches(name || value, '\p{Cc}')
   and length(name) + length(regexp_replace(name, '[^\x{10000}-\x{10FFFF}]', '', 'g')) <= 100
   and length(value) + length(regexp_replace(value, '[^\x{10000}-\x{10FFFF}]', '', 'g')) <= 200;
+
+-- @carried
+-- Nobody could give feedback.
+alter table signal add column if not exists source varchar default 'INFERRED';

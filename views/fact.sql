@@ -3,6 +3,7 @@
 -- after: dimensions, feedback, label
 -- publish: message_fact key(fact_id) order(instance, kind, event_at, fact_id) time(event_at) alive(not gone) replaces(revised)
 -- kept: since version 7 in parts of message(position)
+-- carried: from version 5
 --
 -- Which message counts for which entity, and when did the same session and the same end user last do so?
 --
@@ -339,3 +340,8 @@ insert into batch_occurrence
 select f.position, f.kind, f.entity from kept.message_fact f
 anti join kept.signal s on f.kind = 3 and s.instance = f.instance and s.signal = f.entity and s.source = 'GIVEN'
 where f.kind between 3 and 5 and not f.gone and f.position between getvariable('part_from') and getvariable('part_to');
+
+-- @carried
+-- Who said a message was not kept. Only a reply that answers somebody was waited for.
+alter table message add column if not exists is_reply boolean;
+update message set is_reply = wait > 0 where is_reply is null;

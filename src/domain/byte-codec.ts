@@ -121,6 +121,11 @@ export class ByteReader {
     return Uint8Array.prototype.slice.call(this.#take(length));
   }
 
+  /** Returns a copy of the bytes that are left. */
+  rest(): Uint8Array {
+    return this.raw(this.#bytes.length - this.#at);
+  }
+
   #take(length: number): Buffer {
     if (this.#at + length > this.#bytes.length) {
       throw new RangeError(

@@ -9,7 +9,7 @@ import { SetupError } from '../errors.ts';
 import { expandUpsert, type Upsert } from './upsert.ts';
 
 /** Words of the header's directives: `-- word: value`. */
-const DIRECTIVES: ReadonlySet<string> = new Set(['view', 'version', 'after', 'publish', 'kept']);
+const DIRECTIVES: ReadonlySet<string> = new Set(['view', 'version', 'after', 'publish', 'kept', 'carried']);
 
 /** The text after `-- publish:`. */
 const PUBLISHED = new RegExp(
@@ -72,6 +72,13 @@ export interface KeptRows {
   readonly statements: readonly { readonly sql: string; readonly fills: string }[];
 }
 
+/** Statements that give the tables of an earlier version the columns that `@kept` reads, in a copy of its database. */
+export interface CarriedTables {
+  /** First version of the view whose tables the statements can be run on. */
+  readonly from: number;
+  readonly sql: string;
+}
+
 /** One file of `views/`. */
 export interface View {
   readonly name: string;
@@ -87,6 +94,8 @@ export interface View {
   readonly read: ViewRead | undefined;
   /** Undefined when the rows follow from the batch tables of other views. */
   readonly kept: KeptRows | undefined;
+  /** Undefined when `@kept` reads the tables of no version before `kept.since`. */
+  readonly carried: CarriedTables | undefined;
 }
 
 /**
@@ -153,7 +162,23 @@ export function parseView(file: string, text: string): View {
     fold: foldBlocks(file, section('fold') ?? ''),
     read: parseRead(file, section('read')),
     kept: parseKept(file, values('kept')[0], section('kept')),
+    carried: parseCarried(file, values('carried')[0], section('carried')),
   };
+}
+
+/** Parses `-- carried: from version N`, which belongs to a section `-- @carried`. */
+function parseCarried(
+  file: string,
+  line: string | undefined,
+  sql: string | undefined,
+): CarriedTables | undefined {
+  if (line === undefined && sql === undefined) return undefined;
+  const from = /^from version (\d+)$/.exec(line ?? '')?.[1];
+  if (from === undefined || sql === undefined)
+    throw new SetupError(
+      `views/${file}: "-- @carried" needs a line "-- carried: from version N", and the line needs the section`,
+    );
+  return { from: Number(from), sql };
 }
 
 /** Parses `-- kept: since version N [in parts of table(column)]`, which belongs to a section `-- @kept`. */

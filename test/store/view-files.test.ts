@@ -17,6 +17,10 @@ describe('view files', () => {
   it('say what is wrong with them', () => {
     throws(() => parseView('a.sql', '-- version: 1\n'), /views\/a\.sql: needs a line "-- view: name"/);
     throws(() => parseView('a.sql', '-- view: a\n-- version: x\n'), /needs a line "-- version: N"/);
+    throws(
+      () => parseView('a.sql', '-- view: a\n-- version: 1\n-- carried: from version 1\n'),
+      /"-- @carried" needs a line "-- carried: from version N", and the line needs the section/,
+    );
     throws(() => parseView('a.sql', '-- view: a\n-- version: 1\n-- publish: t\n'), /is not "table key/);
     throws(
       () => parseView('a.sql', '-- view: a\n-- version: 1\n-- publsh: t key(a) order(a)\n'),

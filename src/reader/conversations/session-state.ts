@@ -4,6 +4,7 @@
  *
  * Test: test/reader/conversations/session-state.test.ts.
  */
+import { SetupError } from '../../errors.ts';
 import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import type { AssistantAct } from '../../domain/facts.ts';
 import { numberOfAct, actOfNumber } from './signal-context.ts';
@@ -16,6 +17,8 @@ import { SessionText } from './session-text.ts';
 
 /** Version of the layout that `write` writes; raise it with each change. */
 const FORMAT = 15;
+/** The layout of release 0.4, which has no gap. */
+const CARRIED_FORMAT = 13;
 
 /** The state of one session. */
 export class SessionState {
@@ -163,6 +166,21 @@ export class SessionState {
     state.text = SessionText.read(reader);
     return state;
   }
+}
+
+/**
+ * Turns a state of release 0.4 into one of this version; null if it is of this one. Throws SetupError if another version
+ * wrote it.
+ */
+export function carriedSession(value: Uint8Array): Uint8Array | null {
+  const reader = new ByteReader(value);
+  const format = reader.byte();
+  if (format === FORMAT) return null;
+  if (format !== CARRIED_FORMAT)
+    throw new SetupError('The state of a session was written by a version that cannot be taken over.');
+  const writer = new ByteWriter().byte(FORMAT).byte(reader.byte());
+  for (const _ of ['user', 'author', 'micro']) writer.link(reader.link());
+  return writer.link(-1).raw(reader.rest()).finish();
 }
 
 function instantText(at: number | null): string {

@@ -4,6 +4,7 @@
  *
  * Test: test/reader/topics/state-codec.test.ts.
  */
+import { SetupError } from '../../errors.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import { ByteWriter, readersOf, type ByteReader } from '../../domain/byte-codec.ts';
 import {
@@ -27,6 +28,8 @@ import { keysFrom, type RequestKeys } from './request-keys.ts';
 import type { Topic, TopicCluster, TopicState } from './topic-state.ts';
 
 const VERSION = 8;
+/** The version of release 0.4, whose micro-clusters have no corrections. */
+const CARRIED_VERSION = 7;
 
 /**
  * Returns the rows that changed since the last call. Kinds: `topics` (the counters), `micro`, `merged`, `topic`,
@@ -79,6 +82,29 @@ export function restoreState(state: TopicState, rows: readonly StateRow[]): void
   );
   state.wideClaims.restore(state, rows);
   state.labels.restore(state, rows);
+}
+
+/**
+ * Returns the rows that change when rows of release 0.4 become rows of this version. `rows`: all of one instance, of any
+ * kinds. Throws SetupError if another version wrote them.
+ */
+export function carriedTopics(rows: readonly StateRow[], dimensions: number): StateRow[] {
+  const counters = rows.find(({ kind }) => kind === 'topics');
+  if (counters?.value == null || counters.value[0] === VERSION) return [];
+  if (counters.value[0] !== CARRIED_VERSION)
+    throw new SetupError('The state of topics was written by a version that cannot be taken over.');
+  const { corrections: _, ...fields } = microFields(dimensions);
+  const [before, now] = [record(fields), microOf(dimensions)];
+  const { instance } = counters;
+  return [
+    { ...counters, value: Uint8Array.of(VERSION, ...counters.value.subarray(1)) },
+    ...readersOf(rows, 'micro').map(({ key, read }) => ({
+      instance,
+      kind: 'micro',
+      key,
+      value: bytesOf(now, { ...before.read(read), corrections: [] }),
+    })),
+  ];
 }
 
 interface Counters {
@@ -148,30 +174,33 @@ const KEYS = record<Pick<RequestKeys, 'actions' | 'things' | 'uses'>>({
   uses: mapOf(COUNTS),
 });
 
-export const microOf = (dimensions: number): Codec<Omit<MicroCluster, 'number' | 'norm'>> =>
-  record({
-    position: COUNT,
-    weight: COUNT,
-    topic: LINK,
-    core: FLAG,
-    waitingGroup: COUNT,
-    claim: LINK,
-    corrections: listOf(COUNT),
-    sum: floatsOf(dimensions),
-    keys: { write: KEYS.write, read: (read) => keysFrom(KEYS.read(read)) },
-    samples: listOf<ScoredSample>({
-      write: (writer, { request, score }) => void writer.text(request.text).float(score),
-      read: (read) => ({ request: new ReadRequest(read.text()), score: read.float() }),
+type StoredMicro = Omit<MicroCluster, 'number' | 'norm'>;
+
+const microFields = (dimensions: number): { readonly [K in keyof StoredMicro]: Codec<StoredMicro[K]> } => ({
+  position: COUNT,
+  weight: COUNT,
+  topic: LINK,
+  core: FLAG,
+  waitingGroup: COUNT,
+  claim: LINK,
+  corrections: listOf(COUNT),
+  sum: floatsOf(dimensions),
+  keys: { write: KEYS.write, read: (read) => keysFrom(KEYS.read(read)) },
+  samples: listOf<ScoredSample>({
+    write: (writer, { request, score }) => void writer.text(request.text).float(score),
+    read: (read) => ({ request: new ReadRequest(read.text()), score: read.float() }),
+  }),
+  words: COUNTS,
+  phrases: mapOf(
+    record<PhraseUse>({
+      count: COUNT,
+      surface: TEXT,
+      votes: COUNT,
+      leading: COUNT,
+      closed: COUNT,
+      action: COUNT,
     }),
-    words: COUNTS,
-    phrases: mapOf(
-      record<PhraseUse>({
-        count: COUNT,
-        surface: TEXT,
-        votes: COUNT,
-        leading: COUNT,
-        closed: COUNT,
-        action: COUNT,
-      }),
-    ),
-  });
+  ),
+});
+
+export const microOf = (dimensions: number): Codec<StoredMicro> => record(microFields(dimensions));

@@ -10,12 +10,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count, duration, messagesPerSecond } from '../../domain/progress.ts';
 import { SetupError } from '../../errors.ts';
+import { statesFor } from '../../reader/threads/carried-states.ts';
 import { notedDamage } from '../../store/damage.ts';
 import { spillDirectory } from '../../store/data-directory.ts';
 import { DatabaseError } from '../../store/duckdb.ts';
 import { readDefinition, sameAnalysis, sameModel } from '../../store/epochs/definition.ts';
 import { shardDirectory, type Epoch } from '../../store/epochs/epochs.ts';
 import { keepInstances } from '../../store/live/keep-instances.ts';
+import { canCarry, carry } from '../../store/live/carry.ts';
 import { canRefold, refold } from '../../store/live/refold.ts';
 import { loadViews } from '../../store/view-files.ts';
 import { analysisOf, VIEWS_DIRECTORY } from '../current-definition.ts';
@@ -186,13 +188,14 @@ export async function carryOver(
         if (typeof found === 'string' || found === 0) return found;
         const made = (await readDefinition(shardDirectory(dataDir, live.epoch, shard))) ?? '';
         const views = loadViews(VIEWS_DIRECTORY);
-        if (live.shards !== next.shards || !sameModel(made, next.definition) || !canRefold(views, made)) {
+        if (live.shards !== next.shards || !sameModel(made, next.definition) || !canCarry(views, made)) {
           throw new SetupError(
             'The texts of an instance are no longer kept, so its rows have to be taken over from the live views: ' +
               'those were made with another model, another number of shards or by views whose facts do not suffice. ' +
               'Go back to what made them.',
           );
         }
+        await carry(copy, views, made, statesFor(analysis.model.dimensions));
         const spill = spillDirectory(dataDir, `views-${next.epoch}-${shard}`);
         await refold({
           from: copy,

@@ -1,8 +1,8 @@
-import { equal } from 'node:assert/strict';
+import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RepeatText } from '../../../src/reader/acts/repeat-phrases.ts';
 import { KEPT_REQUESTS, newRequest } from '../../../src/reader/conversations/repeated-requests.ts';
-import { SessionState } from '../../../src/reader/conversations/session-state.ts';
+import { carriedSession, SessionState } from '../../../src/reader/conversations/session-state.ts';
 import { vectorOf } from '../threads/builders.ts';
 
 describe('SessionState', () => {
@@ -35,5 +35,18 @@ describe('SessionState', () => {
     add('change my address', true);
     add('every other shop can do that', false);
     equal(SessionState.read(1, 1, session.write(), 32).subject?.text, 'change my address');
+  });
+
+  it('comes back from what release 0.4 wrote, which knew no gap', () => {
+    const session = new SessionState(1, 1);
+    session.addRequest(newRequest('change my address', vectorOf('change my address')));
+    session.answer = new RepeatText('Which one?');
+    const now = session.write();
+    // The gap stands behind the layout, the flags, and three links of a byte each.
+    equal(now[5], 0);
+    const before = Uint8Array.of(13, ...now.slice(1, 5), ...now.slice(6));
+    deepEqual(carriedSession(before), now);
+    equal(carriedSession(now), null);
+    throws(() => carriedSession(Uint8Array.of(12, ...before.slice(1))), /cannot be taken over/);
   });
 });

@@ -2,7 +2,7 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StateRow } from '../../../src/domain/facts.ts';
 import { regroupIfDue } from '../../../src/reader/topics/regrouping.ts';
-import { restoreState, takeState } from '../../../src/reader/topics/state-codec.ts';
+import { carriedTopics, restoreState, takeState } from '../../../src/reader/topics/state-codec.ts';
 import type { TopicState } from '../../../src/reader/topics/topic-state.ts';
 import { axis, freshState, microOf } from './builders.ts';
 
@@ -47,6 +47,30 @@ describe('state of topics', () => {
         ['micro', 0, false],
       ],
     );
+  });
+
+  it('comes back from rows of release 0.4, whose micro-clusters had no corrections', () => {
+    const state = grouped();
+    const rows = takeState(state);
+    const before = rows.map((row): StateRow => {
+      const { kind, value } = row;
+      // Six members of a byte each stand before the corrections, of which there are none.
+      if (kind === 'micro') equal(value![6], 0);
+      if (kind === 'micro')
+        return { ...row, value: Uint8Array.of(...value!.slice(0, 6), ...value!.slice(7)) };
+      return kind === 'topics' ? { ...row, value: Uint8Array.of(7, ...value!.slice(1)) } : row;
+    });
+    const changed = carriedTopics(before, 32);
+    deepEqual(changed.map(({ kind }) => kind).toSorted(), ['micro', 'micro', 'micro', 'topics']);
+    const isChanged = (row: StateRow): boolean =>
+      changed.some(({ kind, key }) => kind === row.kind && key === row.key);
+    const again = freshState();
+    restoreState(again, [...before.filter((row) => !isChanged(row)), ...changed]);
+    deepEqual(again.micros.live, state.micros.live);
+    equal(again.requests, state.requests);
+    deepEqual(carriedTopics(rows, 32), []);
+    const older = before.map((row) => (row.kind === 'topics' ? { ...row, value: Uint8Array.of(6) } : row));
+    throws(() => carriedTopics(older, 32), /cannot be taken over/);
   });
 
   it('refuses rows of another version, or of vectors of another length', () => {
