@@ -51,6 +51,8 @@ interface ErasableRequest {
   readonly instance: number;
   readonly session: number;
   readonly name?: string | null | undefined;
+  /** The session's attribute, from now on; null: none any more. Left out in kept cases. */
+  readonly plan?: string | null | undefined;
   readonly turns: readonly HistoryTurn[];
   /** People of whom it brings metadata. */
   readonly people: readonly number[];
@@ -108,6 +110,7 @@ const entry: fc.Arbitrary<ErasableEntry> = fc.record({
         'ticket-2',
         null,
       ),
+      plan: fc.constantFrom<(string | null | undefined)[]>(undefined, undefined, 'pro', 'free', null),
       turns: fc.array(
         fc.record({
           speaker: fc.constantFrom(0, 0, 0, 1, 1, 1, 2, 2, 3, 4, 5),
@@ -266,7 +269,7 @@ function placedErasure({ kind, instance, target }: HistoryErasure, position: num
 }
 
 function requestOf(given: ErasableRequest, number: number): RecordedRequest {
-  const { instance, session, turns, name, people, isOfInstance } = given;
+  const { instance, session, turns, name, plan, people, isOfInstance } = given;
   return {
     requestId: uuid(8, number),
     projectId: uuid(0, 1 + (instance % 2)),
@@ -276,7 +279,11 @@ function requestOf(given: ErasableRequest, number: number): RecordedRequest {
     messages: turns.map((turn) => messageOf(turn)),
     metadata: {
       ...(isOfInstance && { instance: { request: number } }),
-      session: { request: number, ...(name !== undefined && { externalId: name }) },
+      session: {
+        request: number,
+        ...(name !== undefined && { externalId: name }),
+        ...(plan !== undefined && { plan }),
+      },
       users: Object.fromEntries(people.map((one) => [person(one), { request: number }])),
     },
   };

@@ -221,6 +221,9 @@ function checkRepeats(before: readonly StreamEntry[], after: readonly StreamEntr
   }
 }
 
+/** Sessions of one plan, of those that `readErasable` gives. */
+const PRO = [{ name: 'plan', values: ['pro'] }];
+
 async function answersOf(
   fixture: Fixture,
   views: readonly View[],
@@ -231,7 +234,17 @@ async function answersOf(
   const answers = [];
   const whole = { range: { start: null, end: null }, granularity: 'ALL' } as const;
   const part = { range: { start: AT + from * MINUTE, end: AT + to * MINUTE }, granularity };
-  for (const groupBy of PLAIN_GROUP_BYS)
+  const asked = [
+    ...PLAIN_GROUP_BYS.map((groupBy) => ({ groupBy, segment: [], segmentKey: null })),
+    ...((await hasPlans(fixture, instance))
+      ? [
+          { groupBy: 'SEGMENT', segment: [], segmentKey: 'plan' } as const,
+          { groupBy: 'TOPIC', segment: PRO, segmentKey: null } as const,
+          { groupBy: 'END_USER', segment: PRO, segmentKey: null } as const,
+        ]
+      : []),
+  ];
+  for (const { groupBy, segment, segmentKey } of asked)
     for (const { range, granularity: by } of [whole, part]) {
       const { elements, pagination } = await runner.run({
         instanceId: instanceId(instance),
@@ -257,16 +270,24 @@ async function answersOf(
         externalId: null,
         titleContains: null,
         textContains: null,
-        segment: [],
-        segmentKey: null,
+        segment,
+        segmentKey,
         limit: 10_000,
         offset: 0,
         sort: null,
         bounds: [],
       });
-      answers.push({ groupBy, by, elements, total: pagination.total });
+      answers.push({ groupBy, segment, by, elements, total: pagination.total });
     }
   return answers;
+}
+
+async function hasPlans({ store }: Fixture, instance: number): Promise<boolean> {
+  const row = await store.connection.one(
+    `select 1 from st.session_attribute join (select instance from st.instance where id = '${instanceId(instance)}')
+     using (instance) where name = 'plan' and value is not null limit 1`,
+  );
+  return row !== undefined;
 }
 
 /** What the state keeps by name: numbers that the shard gives out differ. */
@@ -274,13 +295,17 @@ async function namedRows({ store }: Fixture, instance: number): Promise<unknown>
   const rows: Record<string, unknown> = {};
   for (const [name, columns] of Object.entries(NAMED))
     rows[name] = await store.connection.all(
-      `select ${columns} from st.${name} t join (select instance from st.instance where id = '${instanceId(instance)}')
+      `select ${columns} from (from st.${name} ${name === 'session_attribute' ? THERE : ''}) t join (select instance from st.instance where id = '${instanceId(instance)}')
        using (instance) order by all`,
     );
   return rows;
 }
 
+/** Whether a row without a value is left of an attribute depends on where batches end. */
+const THERE = 'where value is not null';
+
 const NAMED = {
+  session_attribute: '(select id from st.session s where s.session = t.session) as session_id, name, value',
   record_metadata: 'record, record_key, member, value',
   session: 'id, title, summary, language, outcome, external_id',
   feedback: 'session_id, author, value, target_at, message, holds',
