@@ -22,7 +22,7 @@ export const newLinkSchema = z.strictObject(
       .max(MOST_CHARACTERS, `must be at most ${MOST_CHARACTERS} characters long`)
       .describe(
         "What it shows, as the dashboard's address says it behind `?`: the view (`" +
-          `${SHARED_VIEWS.join('`, `')}\`), its id, the range, what it is compared with and the buckets.`,
+          `${SHARED_VIEWS.join('`, `')}\`), its id, the range, what it is compared with, the buckets and the signals.`,
       ),
     days: z
       .int(daysRule)

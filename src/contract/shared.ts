@@ -12,7 +12,7 @@ import type { WhyPath, WhyResponse } from '../query/why/why-schema.ts';
 
 /**
  * A route's rules for links. Parameters that identify the view (`instanceId`, `dateRange`, `groupBy`, `ids`, `compare`,
- * and the id in the path) must equal those of the link; other parameters must be in `free`.
+ * `signals`, and the id in the path) must equal those of the link; other parameters must be in `free`.
  */
 export interface Shared<Answer = unknown> {
   /** Views that may use the route. */

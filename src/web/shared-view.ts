@@ -7,6 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { SHARED_GROUPINGS, type Shared } from '../contract/shared.ts';
 import { formatLocalBucket, instantOfLocal, startOfDate } from '../domain/local-time.ts';
 import { SHARED_VIEWS, type SharedView } from '../domain/shared-views.ts';
+import { COUNTED_SIGNALS } from '../domain/signal-kinds.ts';
 import { DAY_MICROS, parseTime } from '../domain/time.ts';
 import { AppError } from '../errors.ts';
 import { invalidRequest } from './ingest/validation.ts';
@@ -32,7 +33,7 @@ declare module 'fastify' {
 }
 
 /** Members of an address that a link keeps. */
-const HELD = ['view', 'id', 'range', 'compare', 'buckets'] as const;
+const HELD = ['view', 'id', 'range', 'compare', 'buckets', 'signals'] as const;
 const RULES: Readonly<Record<(typeof HELD)[number] | 'segment', string>> = {
   view: `must have \`view\`, one of ${SHARED_VIEWS.join(', ')}, and no open conversation`,
   id: 'must have an `id` that is a UUID where it shows one thing, and none elsewhere',
@@ -41,6 +42,7 @@ const RULES: Readonly<Record<(typeof HELD)[number] | 'segment', string>> = {
     `${[...RANGES, ...CALENDAR].join(', ')} or two days in their order, as 2026-11-01/2026-11-07`,
   compare: `must have a \`compare\` that is one of ${COMPARISONS.join(', ')}`,
   buckets: `must have a \`buckets\` that is one of ${BUCKETS.join(', ')}`,
+  signals: `must have \`signals\` that is one of ${COUNTED_SIGNALS.join(', ')}`,
   segment:
     'must have no `segment`, because a link shows all conversations but those that the instance leaves out',
 };
@@ -52,7 +54,7 @@ const RULES: Readonly<Record<(typeof HELD)[number] | 'segment', string>> = {
 export function sharedView(search: string): string {
   const given = new URLSearchParams(search);
   const { session, ...state } = readState(search);
-  const { view, id, range, compare, buckets } = state;
+  const { view, id, range, compare, buckets, signals } = state;
   const [named = ''] = given.getAll('view');
   if (session !== '' || !isShared(named)) throw notSharable(['view']);
   // Without its segment, a view shows more than who shares it sees.
@@ -66,7 +68,7 @@ export function sharedView(search: string): string {
   });
   if (wrong.length > 0) throw notSharable(wrong);
   // Filters select conversations, which a link never shows.
-  return addressOf({ ...START, view, id, range, compare, buckets });
+  return addressOf({ ...START, view, id, range, compare, buckets, signals });
 }
 
 function notSharable(names: readonly (keyof typeof RULES)[]): AppError {
@@ -112,7 +114,7 @@ export function redactForLink({ key, routeOptions }: FastifyRequest, answer: obj
 }
 
 /** Returns true if a parameter agrees with the link's view; `isInRange` checks the ranges. */
-function isOfView(name: string, value: string, { view, id, compare }: PageState): boolean {
+function isOfView(name: string, value: string, { view, id, compare, signals }: PageState): boolean {
   switch (name) {
     case 'instanceId':
     case 'dateRange.start':
@@ -123,6 +125,8 @@ function isOfView(name: string, value: string, { view, id, compare }: PageState)
     case 'ids':
       // On a list, ids select among the shown entities.
       return !isEntity(view) || value === id;
+    case 'signals':
+      return value === signals;
     case 'compare':
       return value !== 'none' && value === comparedWith({ view, compare });
     default:

@@ -1,7 +1,9 @@
 import { equal, ok, rejects } from 'node:assert/strict';
 import fc from 'fast-check';
+import { FILTERS } from '../../src/domain/groupings.ts';
 import { AppError } from '../../src/errors.ts';
 import type { QueryParameters } from '../../src/query/parameters.ts';
+import { OverviewReader } from '../../src/query/overview/overview-reader.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import type { View } from '../../src/store/view-files.ts';
@@ -17,7 +19,7 @@ import {
   type KeptQuestion,
 } from './histories.ts';
 import { isLong, most, type Law } from './laws.ts';
-import { plainAnswer } from './plain-counts.ts';
+import { plainAnswer, type PlainMessage, type PlainNames } from './plain-counts.ts';
 import { checkPublished, publishedRows, same, sameRows, stateRows, type ViewRows } from './view-rows.ts';
 
 const EACH_INSTANCE = Array.from({ length: INSTANCES }, (_, index) => index + 1);
@@ -87,8 +89,9 @@ export function plainCountLaw(views: readonly View[]): Law<Asked> {
               .run(parametersOf(asked, read.namesOf(asked.instance ?? 1)))
               .catch((error: unknown) => ok(isUnknownAttribute(error), String(error)));
         });
+        const overview = new OverviewReader({ views, readerOf: () => fixture.reader });
         const answered = await Promise.allSettled(
-          given.questions.map((asked, at) => checkAnswer(runner, read, asked, isPaged(asked, at))),
+          given.questions.map((asked, at) => checkAnswer(runner, overview, read, asked, isPaged(asked, at))),
         );
         for (const outcome of answered) if (outcome.status === 'rejected') throw outcome.reason;
       } finally {
@@ -108,6 +111,7 @@ const isPaged = ({ pageSize }: KeptQuestion, at: number): boolean =>
 
 async function checkAnswer(
   runner: QueryRunner,
+  overview: OverviewReader,
   read: ReturnType<typeof readHistory>,
   asked: KeptQuestion,
   paged: boolean,
@@ -132,6 +136,8 @@ async function checkAnswer(
   const answer = await runner.run(parameters);
   same(answer.elements, expected, `answer to ${JSON.stringify(parameters)}`);
   equal(answer.pagination.total, total);
+  if (parameters.groupBy === 'SESSION' && parameters.signals !== null)
+    await checkOverview(overview, messages, names, parameters);
   if (!paged) return;
   const limit = Math.max(asked.pageSize ?? 2, Math.ceil(total / MOST_PAGES));
   const pages = [];
@@ -144,6 +150,62 @@ async function checkAnswer(
   same(pages, answer.elements, `pages of ${limit} of ${JSON.stringify(parameters)}`);
   const beyond = await runner.run({ ...parameters, limit, offset: total + limit });
   same([beyond.elements, beyond.pagination.total], [[], total], 'a page past the end');
+}
+
+/** The overview sums what all sessions have in its range and in each bucket, whatever counts as satisfaction. */
+async function checkOverview(
+  overview: OverviewReader,
+  messages: readonly PlainMessage[],
+  names: PlainNames,
+  parameters: QueryParameters,
+): Promise<void> {
+  const { instanceId, range, timeZone, segment, signals } = parameters;
+  const timeGranularity = parameters.granularity === 'ALL' ? 'DAY' : parameters.granularity;
+  const sums = (granularity: QueryParameters['granularity']): unknown[][] => {
+    const all = Object.fromEntries(FILTERS.map((filter) => [filter, null]));
+    const asked = {
+      ...parameters,
+      ...all,
+      signals,
+      ids: null,
+      bounds: [],
+      sort: null,
+      dimensionFields: [],
+      granularity,
+    };
+    const rows = plainAnswer(messages, names, { ...asked, fields: ['messages', 'sat', 'dsat'] });
+    const buckets = Map.groupBy(rows, ({ dimensions }) => dimensions['date']);
+    return [...buckets].map(([date, own]) => {
+      const sum = (metric: string): number =>
+        own.reduce((total, { fields }) => total + (fields[metric] as number), 0);
+      const [count, sat, dsat] = [sum('messages'), sum('sat'), sum('dsat')];
+      return [date, own.length, count, sat, dsat, ((sat - dsat) * 100) / count];
+    });
+  };
+  const answer = await overview.read({
+    instanceId,
+    'dateRange.start': range.start ?? undefined,
+    'dateRange.end': range.end ?? undefined,
+    timeGranularity,
+    timeZone: timeZone ?? undefined,
+    segment,
+    signals: signals ?? undefined,
+  });
+  const numbersOf = ({ sessions, messages: count, sat, dsat, netSat }: typeof answer.fields): unknown[] => [
+    sessions,
+    count,
+    sat,
+    dsat,
+    netSat,
+  ];
+  const what = `overview of ${JSON.stringify(parameters)}`;
+  const [[, ...whole] = [null, 0, 0, 0, 0, null]] = sums('ALL');
+  same(numbersOf(answer.fields), whole, what);
+  same(
+    answer.trend.map(({ date, fields }) => [date, ...numbersOf(fields)]),
+    sums(timeGranularity),
+    what,
+  );
 }
 
 function keyOf({ segmentKey }: QueryParameters): { readonly name: string }[] {

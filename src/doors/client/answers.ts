@@ -12,6 +12,7 @@ import type {
   ExportedLine,
   IngestBody,
   IngestIds,
+  FilterValues,
   Instances,
   MetricValues,
   LabelAnswer,
@@ -75,6 +76,8 @@ export interface PeriodOptions extends ReadOptions {
   /** As in a query. */
   readonly timeZone?: string | undefined;
   readonly segment?: Segment | undefined;
+  /** What `sat`, `dsat` and `netSat` count: default `inferred`. Gaps and repeated requests have none of them. */
+  readonly signals?: FilterValues['signals'] | undefined;
 }
 
 type OverviewFields = Pick<MetricValues, OverviewMetric>;

@@ -41,7 +41,7 @@ export interface BatchItem {
   readonly requestKey: string;
 }
 
-/** Body of POST /v1/feedback/. */
+/** A piece of feedback in the list that POST /v1/feedback/ takes. */
 export interface FeedbackBody {
   readonly instanceId: string;
   readonly sessionId: string;
@@ -85,7 +85,7 @@ export function refusalAt(error: Refusal, summary: string, path: string): Undert
   const message = error.details[0]?.message ?? '';
   return new UndertoneError(code, `${summary} (${path}: ${message})`, {
     status,
-    details: [{ path, message }],
+    details: [{ path, message }, ...error.details.slice(1)],
   });
 }
 
@@ -162,15 +162,18 @@ export class ServiceClient {
     });
   }
 
-  /** Stores feedback on a message; resolves with its position once it is durable. */
+  /**
+   * Stores 1 to 100 pieces of feedback in their order, or none if one is refused. Resolves with the position of the last
+   * once all are durable.
+   */
   async giveFeedback(
-    body: FeedbackBody,
+    feedback: readonly FeedbackBody[],
     idempotencyKey: string,
   ): Promise<{ readonly position: number | null }> {
     const call = {
       method: 'POST',
       path: '/v1/feedback/',
-      body: JSON.stringify(body),
+      body: JSON.stringify({ feedback }),
       idempotencyKey,
     } as const;
     return this.#ask(call, (text, { headers }) =>

@@ -16,7 +16,7 @@ import { OmissionCounts } from '../traces/omissions.ts';
 import { Marks } from './marks.ts';
 import { nameOf, usersOf } from './mapper.ts';
 import type { Conversation } from './mapper.ts';
-import { feedbackRequestsOf, UNTIMED_FEEDBACK } from './feedback-requests.ts';
+import { feedbackPiecesOf, sendFeedback, UNTIMED_FEEDBACK } from './feedback-requests.ts';
 import { requestsOf, Sender, type Sent } from './sender.ts';
 import { Pace } from './pace.ts';
 import { planFiles, sizeOf, type FilePlan } from './plan.ts';
@@ -35,6 +35,12 @@ export type {
 interface Placed {
   readonly place: Place;
   readonly conversation: Conversation;
+}
+
+/** A conversation that the service has. `held`: messages of its session there. */
+interface Accepted {
+  readonly sessionId: string;
+  readonly held: number;
 }
 
 /**
@@ -268,7 +274,7 @@ class Import {
   async #deliver(instanceId: string, group: readonly Placed[]): Promise<void> {
     const conversations = group.map(({ conversation }) => conversation);
     const { sessions, held } = await this.#lookup.find(instanceId, conversations, { isNew: this.#isNew });
-    const accepted: { readonly placed: Placed; readonly sessionId: string; readonly held: number }[] = [];
+    const accepted = new Map<Placed, Accepted>();
     const missing = group.flatMap((placed, index) => {
       const { conversation } = placed;
       const { messages } = conversation;
@@ -283,7 +289,7 @@ class Import {
       this.#sent.set(sessionId, count);
       this.#counts.alreadyThere += 1;
       this.#counts.messagesAlreadyThere += messages.length;
-      accepted.push({ placed, sessionId, held: count });
+      accepted.set(placed, { sessionId, held: count });
       return [];
     });
     this.#report();
@@ -293,43 +299,56 @@ class Import {
       (index, outcome) => {
         const { placed, count, sessionId } = missing[index] as (typeof missing)[number];
         if (this.#settle(placed, count, outcome))
-          accepted.push({ placed, sessionId, held: placed.conversation.messages.length });
+          accepted.set(placed, { sessionId, held: placed.conversation.messages.length });
       },
     );
-    await this.#giveFeedback(instanceId, accepted);
+    await this.#giveFeedback(instanceId, group, accepted);
   }
 
-  /** Gives the feedback on messages that the service has: of one conversation in order, of several at once. */
+  /** Gives the feedback on messages that the service has, in the order of the file: a repeat sends the same lists. */
   async #giveFeedback(
     instanceId: string,
-    accepted: readonly { readonly placed: Placed; readonly sessionId: string; readonly held: number }[],
+    group: readonly Placed[],
+    accepted: ReadonlyMap<Placed, Accepted>,
   ): Promise<void> {
-    const left = accepted.filter(({ placed }) => placed.conversation.feedback.length > 0);
-    const giveNext = async (): Promise<void> => {
-      for (let next = left.pop(); next !== undefined && !this.#ended; next = left.pop()) {
-        const { placed, sessionId, held } = next;
-        const { requests, untimed } = feedbackRequestsOf(
-          placed.conversation,
-          { instanceId, sessionId },
-          held,
-        );
-        this.#leftOut.add(UNTIMED_FEEDBACK, untimed);
-        try {
-          for (const { body, key } of requests) {
-            const { position } = await this.#options.target.giveFeedback(body, key);
-            this.#counts.feedback += 1;
-            this.#noteVisible(position, sessionId, placed.conversation.messages.length);
-          }
-        } catch (error) {
-          const { place, conversation } = placed;
-          // An older service takes messages, but no feedback.
-          if (isRefusal(error) && error.status === 404)
-            this.#fail(place, conversation.line, `its feedback: ${error.message}`);
-          else this.#refused(placed, error instanceof Error ? error : new Error(String(error)));
-        }
-      }
+    const all = group.flatMap((placed) => {
+      const { sessionId, held } = accepted.get(placed) ?? {};
+      if (sessionId === undefined || held === undefined) return [];
+      const { pieces, untimed } = feedbackPiecesOf(placed.conversation, { instanceId, sessionId }, held);
+      this.#leftOut.add(UNTIMED_FEEDBACK, untimed);
+      return pieces.map((piece) => ({ ...piece, placed }));
+    });
+    /** A line fails once, and each of its faults is said. */
+    const failed = new Set<Placed>();
+    const fail = (placed: Placed, message: string): void => {
+      const { place, conversation } = placed;
+      if (failed.has(placed)) this.#observer.failure?.({ ...place, line: conversation.line, message });
+      else this.#fail(place, conversation.line, message);
+      failed.add(placed);
     };
-    await Promise.all(Array.from({ length: this.#options.concurrency }, giveNext));
+    const open = new Set(all);
+    try {
+      await sendFeedback(this.#options.target, all, {
+        stored: (pieces, position) => {
+          for (const piece of pieces) open.delete(piece);
+          this.#counts.feedback += pieces.length;
+          const { placed, body } = pieces.at(-1)!;
+          this.#noteVisible(position, body.sessionId, placed.conversation.messages.length);
+        },
+        refused: (piece, { code, path, message }) => {
+          const { placed, index } = piece;
+          open.delete(piece);
+          fail(placed, `${code}: refused (${placed.conversation.places[index] ?? ''}.${path}: ${message})`);
+        },
+        isEnded: () => this.#ended,
+      });
+    } catch (error) {
+      // An older service takes messages, but no feedback.
+      if (isRefusal(error) && error.status === 404)
+        for (const placed of new Set([...open].map((piece) => piece.placed)))
+          fail(placed, `its feedback: ${error.message}`);
+      else this.#stopUnlessInterrupted(error);
+    }
   }
 
   /** Counts the answers of a conversation, up to the first error. Returns false if there is one. */

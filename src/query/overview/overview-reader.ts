@@ -129,11 +129,13 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
     };
     const [sessions, users] = await Promise.all(
       (['SESSION', 'END_USER'] as const).map(async (groupBy) => {
-        const { instanceId, timeZone, segment = [] } = parameters;
+        const { instanceId, timeZone, segment = [], signals } = parameters;
         const query = parseQueryParameters({ instanceId, groupBy, fields: 'messages' });
         const asked = { ...query, range, granularity, timeZone: zoneOf(timeZone), segment };
+        // The rows of end users are counted, and nothing of them is summed.
+        const counted = groupBy === 'SESSION' ? { ...asked, signals: signals ?? null } : asked;
         const { views } = this.#options;
-        const plan = planTotals(await inTimeZone(snapshot, asked, instance, views), instance, views);
+        const plan = planTotals(await inTimeZone(snapshot, counted, instance, views), instance, views);
         return snapshot.all(plan.sql, plan);
       }),
     );

@@ -61,6 +61,7 @@ const CHOOSING = queryParameterSchemas.pick({
   externalId: true,
   titleContains: true,
   textContains: true,
+  signals: true,
   minSat: true,
   minDsat: true,
   minRepeatedRequests: true,

@@ -145,6 +145,7 @@ export class WhyReader {
       ...basic,
       range: { start: null, end: null },
       granularity: 'ALL',
+      signals: null,
       dimensionFields: END_USER_FIELDS,
     };
     return (await answerQuery(snapshot, whole, this.#options)).elements[0]?.dimensions ?? {};
@@ -219,7 +220,7 @@ function textOf({ content, userId, role }: RecordedMessage, exampleOf: ExampleOf
 async function readAverages(
   query: (changes: Partial<QueryParameters>) => Promise<QueryResponse>,
 ): Promise<{ signals: ReadonlyMap<string, number>; sessions: number }> {
-  const all = { ids: null, granularity: 'ALL', offset: 0 } as const;
+  const all = { ids: null, granularity: 'ALL', offset: 0, signals: null } as const;
   const signals = await query({ ...all, groupBy: 'CSAT_DSAT', fields: ['sessions'] });
   const sessions = await query({ ...all, groupBy: 'SESSION', fields: ['messages'], limit: 1 });
   return {
@@ -236,13 +237,15 @@ async function readAverages(
 /** Returns the query for the same entity, bucket by bucket. */
 function queryOf(parameters: WhyParameters, groupBy: WhyGroupBy, id: string): QueryParameters {
   const { instanceId, timeGranularity: granularity } = parameters;
-  const fields = GROUPINGS[groupBy].metrics;
+  const { metrics: fields, filters } = GROUPINGS[groupBy];
   return {
     ...parseQueryParameters({ instanceId, groupBy, fields: fields.join(',') }),
     granularity,
     timeZone: zoneOf(parameters.timeZone),
     range: { start: parameters['dateRange.start'] ?? null, end: parameters['dateRange.end'] ?? null },
     segment: parameters.segment ?? [],
+    // Gaps and repeated requests count neither.
+    signals: filters.includes('signals') ? (parameters.signals ?? null) : null,
     ids: [id],
     limit: MAX_BUCKETS,
   };

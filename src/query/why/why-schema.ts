@@ -39,6 +39,7 @@ export const whyParameterSchemas = z
       .describe('The buckets of the trend; weeks start on Monday.'),
     timeZone: queryParameterSchemas.shape.timeZone,
     segment: queryParameterSchemas.shape.segment,
+    signals: queryParameterSchemas.shape.signals,
   })
   .refine(...rangeInOrder());
 

@@ -49,6 +49,8 @@ export class FakeService {
   readonly #deduplicated = new Set<string>();
   /** What was given on messages, without repeats. */
   readonly feedback: Readonly<Record<string, unknown>>[] = [];
+  /** Pieces of each request with feedback. */
+  readonly feedbackLists: number[] = [];
   readonly #givenKeys = new Set<unknown>();
   readonly claims = new Map<string, { body: string; answer: string; position: number }>();
   readonly requests: {
@@ -260,11 +262,20 @@ export class FakeService {
   #giveFeedback(request: IncomingMessage, text: string, response: ServerResponse): void {
     if (this.older) return this.#fail(response, 404, 'NOT_FOUND', 'no such route');
     const key = request.headers['idempotency-key'];
-    const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const { feedback } = JSON.parse(text) as { feedback: Readonly<Record<string, unknown>>[] };
+    this.feedbackLists.push(feedback.length);
+    if (feedback.length > this.mostLines) return this.#fail(response, 413, 'PAYLOAD_TOO_LARGE', 'too large');
     // Nobody gives feedback on what was not accepted.
-    if (!this.sessions.has(String(body['sessionId'])))
-      return this.#fail(response, 409, 'CONFLICT', 'there are no messages');
-    if (!this.#givenKeys.has(key)) this.feedback.push(body);
+    const details = feedback.flatMap(({ sessionId, userId }, index) => {
+      if (!this.sessions.has(String(sessionId)))
+        return [{ path: `feedback.${index}`, message: 'there are no messages' }];
+      return userId === 'REFUSE ME'
+        ? [{ path: `feedback.${index}.userId`, message: 'must not be longer' }]
+        : [];
+    });
+    if (details.length > 0)
+      return this.#fail(response, 400, 'VALIDATION_ERROR', 'nothing was stored', details.slice(0, 2));
+    if (!this.#givenKeys.has(key)) this.feedback.push(...feedback);
     this.#givenKeys.add(key);
     this.#position += 1;
     response.setHeader('x-stream-position', String(this.#position));

@@ -138,8 +138,8 @@ describe('importFiles', () => {
       [
         2,
         [
-          [-1, 1, undefined],
           [1, 5, undefined],
+          [-1, 1, undefined],
         ],
       ],
     );
@@ -157,6 +157,57 @@ describe('importFiles', () => {
       [2, 0, 2, null],
     );
     deepEqual(failures, Array(2).fill('its feedback: no such route'));
+  });
+
+  it('gives feedback in lists, and of a refused list all but the pieces that are wrong', async () => {
+    const chat = (id: number, userId?: string) => ({
+      id: `c${id}`,
+      turns: [
+        { role: 'user', content: 'Hello' },
+        { role: 'assistant', content: 'Hi', feedback: { value: 1, userId: userId ?? `u${id}` } },
+      ],
+    });
+    const wrong = new Set([3, 150, 151, 152, 249]);
+    const chats = Array.from({ length: 260 }, (_, id) => chat(id, wrong.has(id) ? 'REFUSE ME' : undefined));
+    const path = await fileOf(chats);
+    const failures: [number, string][] = [];
+    const summary = await run(path, {
+      concurrency: 1,
+      observer: { failure: ({ line, message }) => failures.push([line, message]) },
+    });
+    deepEqual([summary.conversations, summary.feedback, summary.failedLines], [260, 255, 5]);
+    deepEqual(
+      failures,
+      [3, 150, 151, 152, 249].map((id) => [
+        id + 1,
+        'VALIDATION_ERROR: refused (turns.1.feedback.userId: must not be longer)',
+      ]),
+    );
+    // Groups of 250 conversations; this service names two faults at once.
+    deepEqual(service.feedbackLists, [100, 99, 100, 98, 97, 50, 49, 10]);
+    const given = service.feedback.map(({ userId }) => userId);
+    deepEqual(
+      given,
+      chats.flatMap((_, id) => (wrong.has(id) ? [] : [`u${id}`])),
+      'each once, in the order of the file',
+    );
+    equal((await run(path, { concurrency: 1 })).feedback, 255);
+    equal(service.feedback.length, 255, 'a repeat is the same requests');
+  });
+
+  it('divides a list that is too large for whoever is before the service', async () => {
+    const path = await fileOf(
+      ['question,answer,thumbs', ...Array.from({ length: 10 }, (_, row) => `Hello ${row},Hi,up`)],
+      'faq.csv',
+    );
+    service.mostLines = 3;
+    const summary = await run(path);
+    deepEqual([summary.feedback, summary.failedLines, service.feedback.length], [10, 0, 10]);
+    ok(service.feedbackLists.filter((pieces) => pieces <= 3).length === 4);
+    service.mostLines = 0;
+    const failures: string[] = [];
+    await run(path, { observer: { failure: ({ message }) => failures.push(message) } });
+    deepEqual(failures, Array(10).fill('PAYLOAD_TOO_LARGE: refused (turns.1.feedback: too large)'));
   });
 
   it('keeps several requests in flight, never more than asked for', async () => {

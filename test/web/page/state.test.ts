@@ -45,6 +45,7 @@ describe('the state of the page', () => {
         ['app version', '3.2 & later'],
         ['plan', 'team'],
       ],
+      signals: 'given',
       attribute: '',
       value: '',
       against: '',
@@ -59,7 +60,7 @@ describe('the state of the page', () => {
   });
 
   it('leaves out what nobody knows', () => {
-    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&mood=x&order=y&instance=${ID}&other=1&segment.=x&segment.plan=%20`;
+    const search = `?buckets=second&text=%20&range=9y&compare=x&view=topic&id=../x&session=1&topic=x&language=%3Cb%3E&outcome=done&signals=GIVEN&mood=x&order=y&instance=${ID}&other=1&segment.=x&segment.plan=%20`;
     deepEqual(readState(search), { ...START, instance: ID });
   });
 });

@@ -26,7 +26,10 @@ export async function askBefore(period: Period, signal: AbortSignal, limit?: num
   const changes = await api.changes({ instanceId, ...range, compare, limit }, signal);
   // Nothing was processed since the period began.
   if (changes.before.start === changes.before.end) return null;
-  const overview = await api.overview({ instanceId, ...rangeOf(changes, period), timeGranularity }, signal);
+  const overview = await api.overview(
+    { instanceId, ...rangeOf(changes, period), ...period.signals, timeGranularity },
+    signal,
+  );
   return { changes, overview };
 }
 
@@ -82,9 +85,10 @@ export async function askCompared(
   const base = { instanceId: period.instance, groupBy, ids: id };
   const timeGranularity = period.granularity;
   const metric = groupBy === 'END_USER' ? 'messages' : 'sessions';
+  const counted = fields.split(',').includes('sat') ? period.signals : {};
   const askRange = async (range: object) => {
     const [numbers, trend] = await Promise.all([
-      api.query({ ...base, ...range, fields }, signal),
+      api.query({ ...base, ...range, ...counted, fields }, signal),
       api.query({ ...base, ...range, fields: metric, timeGranularity, limit: 10_000 }, signal),
     ]);
     const points = trend.elements.map(({ dimensions, fields: values }) => ({
@@ -99,7 +103,10 @@ export async function askCompared(
   };
   const [now, all, { before, own }] = await Promise.all([
     askRange(period.range),
-    api.overview({ instanceId: period.instance, ...period.range, timeGranularity: 'MONTH' }, signal),
+    api.overview(
+      { instanceId: period.instance, ...period.range, ...period.signals, timeGranularity: 'MONTH' },
+      signal,
+    ),
     askRangeBefore(),
   ]);
   const isCompared = isComparable(before);

@@ -27,6 +27,7 @@ import { LabelName } from './labels.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
+import { SATISFACTION_WORDS } from './satisfaction.tsx';
 import { useAttributes, type Attributes } from './segments.tsx';
 import type { EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
@@ -329,15 +330,12 @@ function Wait({
 
 /** Compared with the instance's average and the period before. */
 function Satisfaction({ compared: { now, before, all } }: { readonly compared: Compared }) {
+  const { state } = useNavigation();
+  const words = SATISFACTION_WORDS[state.signals];
   return (
     <>
-      <Figure label="Signals of satisfaction" now={now.sat ?? 0} before={was(before, 'sat')} goodWhen="up" />
-      <Figure
-        label="Signals of dissatisfaction"
-        now={now.dsat ?? 0}
-        before={was(before, 'dsat')}
-        goodWhen="down"
-      />
+      <Figure label={words.sat[0]} now={now.sat ?? 0} before={was(before, 'sat')} goodWhen="up" />
+      <Figure label={words.dsat[0]} now={now.dsat ?? 0} before={was(before, 'dsat')} goodWhen="down" />
       <Figure
         label="Net satisfaction"
         unit="net"

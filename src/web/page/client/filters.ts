@@ -129,6 +129,7 @@ export function conversationParameters(period: Period, filters: Filters, order: 
   return {
     instanceId: period.instance,
     ...period.range,
+    ...period.signals,
     groupBy: 'SESSION',
     fields: 'messages,duration,lastActiveAt,sat,dsat,repeatedRequests',
     dimensionFields: 'title,summary,language,outcome',

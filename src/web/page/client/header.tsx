@@ -9,6 +9,7 @@ import { Choice } from './choice.tsx';
 import { useNavigation } from './hooks.ts';
 import { Go } from './parts.tsx';
 import { RangeControls } from './range-controls.tsx';
+import { SatisfactionChoice } from './satisfaction.tsx';
 import { SegmentChoice } from './segments.tsx';
 import { Share } from './share.tsx';
 import {
@@ -73,6 +74,7 @@ export function Header({
       <div class="controls">
         <InstanceChoice instances={instances} />
         <SegmentChoice />
+        <SatisfactionChoice />
         <RangeControls />
         <ComparisonChoice />
         <BucketChoice />

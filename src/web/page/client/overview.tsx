@@ -15,6 +15,7 @@ import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
+import { SATISFACTION_WORDS } from './satisfaction.tsx';
 import { Segments, useAttributes, type Attributes } from './segments.tsx';
 import { Topics, type FoundTopics } from './topics.tsx';
 import { Languages } from './why-parts.tsx';
@@ -29,13 +30,16 @@ interface Lists extends FoundTopics {
 /** Limit of topics with a trend; their buckets fit in one answer. */
 const SPARKLINES = 100;
 
-async function askLists({ range, coarse, instance }: Period, signal: AbortSignal): Promise<Lists> {
+async function askLists(
+  { range, signals: counted, coarse, instance }: Period,
+  signal: AbortSignal,
+): Promise<Lists> {
   const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>>) =>
     api.query({ instanceId: instance, ...range, groupBy, fields, ...more }, signal);
   const largest = { 'sort.field': 'sessions' };
   const topicsWithTrends = async () => {
     const metrics = 'sessions,users,messages,sat,dsat,netSat';
-    const topics = await query('TOPIC', metrics, { ...largest, limit: 1000 });
+    const topics = await query('TOPIC', metrics, { ...largest, ...counted, limit: 1000 });
     const ids = topics.elements.slice(0, SPARKLINES).map(({ dimensions }) => dimensions.topic?.id ?? '');
     const buckets = { timeGranularity: coarse, ids: ids.join(','), limit: 10_000 };
     const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
@@ -43,7 +47,7 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
   };
   const [topics, clusters, gaps, repeats, signals, labels] = await Promise.all([
     topicsWithTrends(),
-    query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
+    query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, ...counted, limit: 1000 }),
     query('GAP', 'sessions,users,messages,dissatisfied,excessDissatisfied', {
       'sort.field': 'excessDissatisfied',
       limit: 1000,
@@ -64,7 +68,12 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
   const { name } = period;
   const numbers = useAnswer(`numbers ${name}`, version, (signal) =>
     api.overview(
-      { instanceId: period.instance, ...period.range, timeGranularity: period.granularity },
+      {
+        instanceId: period.instance,
+        ...period.range,
+        ...period.signals,
+        timeGranularity: period.granularity,
+      },
       signal,
     ),
   );
@@ -151,6 +160,8 @@ function Figures({
 }) {
   const was = (metric: keyof OverviewResponse['fields']) =>
     before === null ? undefined : ((before.fields[metric] ?? null) as number | null);
+  const { state } = useNavigation();
+  const words = SATISFACTION_WORDS[state.signals];
   const { sessions, users, messages, sat, dsat, netSat } = now.fields;
   const costs = now.outcomes.flatMap(({ costUsd }) => costUsd ?? []);
   return (
@@ -164,19 +175,19 @@ function Figures({
       <Figure label="Users" now={users} before={was('users')} to={{ view: 'users', filters: {} }} />
       <Figure label="Messages" now={messages} before={was('messages')} />
       <Figure
-        label="Signals of satisfaction"
+        label={words.sat[0]}
         now={sat}
         before={was('sat')}
         goodWhen="up"
-        meaning="Users thanked, praised, or said that it worked; some more than once in a conversation."
+        meaning={words.sat[1]}
         to={{ view: 'conversations', filters: { mood: 'satisfied' }, order: 'best' }}
       />
       <Figure
-        label="Signals of dissatisfaction"
+        label={words.dsat[0]}
         now={dsat}
         before={was('dsat')}
         goodWhen="down"
-        meaning="Users complained, corrected, asked again or gave up; some more than once in a conversation."
+        meaning={words.dsat[1]}
         to={{ view: 'conversations', filters: { mood: 'dissatisfied' }, order: 'worst' }}
       />
       <Figure
@@ -185,7 +196,7 @@ function Figures({
         before={was('netSat')}
         unit="net"
         goodWhen="up"
-        meaning="Signals of satisfaction minus those of dissatisfaction, per 100 messages."
+        meaning={words.net}
       />
       {costs.length === 0 ? null : (
         <Fact

@@ -3,6 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import type { CountedSignals } from '../../../domain/signal-kinds.ts';
 import { useNavigation } from './hooks.ts';
 import { bucketsFor, bucketsOf, earlierOf, rangeOf, type Comparison, type PageState } from './state.ts';
 import { asked, clockNow, zoneName, type AskedRange } from './zone.ts';
@@ -13,6 +14,8 @@ export interface Period {
   /** `dateRange.start` and `dateRange.end`, which the whole history lacks, and the segment. */
   readonly range: AskedRange & SegmentParameters;
   readonly segment: SegmentParameters;
+  /** For every query that counts satisfaction. */
+  readonly signals: SignalParameters;
   /** The same in local time; null for the whole history. */
   readonly clock: { readonly start: string; readonly end: string } | null;
   readonly granularity: 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
@@ -36,6 +39,12 @@ function segmentOf({ segment }: PageState): SegmentParameters {
   );
 }
 
+type SignalParameters = { readonly signals?: Exclude<CountedSignals, 'inferred'> };
+
+function signalsOf({ signals }: PageState): SignalParameters {
+  return signals === 'inferred' ? {} : { signals };
+}
+
 /** Returns the selected buckets if the range allows them. */
 function granularityOf(
   { range, buckets }: PageState,
@@ -49,7 +58,10 @@ export function usePeriod(): Period {
   const { state } = useNavigation();
   const { instance, compare } = state;
   const segment = segmentOf(state);
-  const within = state.segment.length === 0 ? '' : ` ${JSON.stringify(segment)}`;
+  const signals = signalsOf(state);
+  const within = [...(state.segment.length === 0 ? [] : [segment]), ...Object.values(signals)]
+    .map((part) => ` ${JSON.stringify(part)}`)
+    .join('');
   const range = rangeOf(state.range, clockNow());
   const granularity = granularityOf(state, range?.granularity ?? 'WEEK');
   if (range === null)
@@ -58,6 +70,7 @@ export function usePeriod(): Period {
       compare,
       range: segment,
       segment,
+      signals,
       clock: null,
       coarse: 'MONTH',
       isOpen: false,
@@ -71,6 +84,7 @@ export function usePeriod(): Period {
     compare,
     range: { ...asked(range), ...segment },
     segment,
+    signals,
     clock: { start: range.start, end: range.end },
     granularity,
     coarse: range.granularity,

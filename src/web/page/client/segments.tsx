@@ -149,6 +149,7 @@ export function Segments({
   const parameters = {
     instanceId: period.instance,
     ...period.range,
+    ...period.signals,
     groupBy: 'SEGMENT',
     segmentKey: name,
     fields: 'sessions,users,sat,dsat,netSat,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd',

@@ -16,7 +16,8 @@ import { NavigationContext, useAnswer, useNavigation, useTitle, type Navigation 
 import { Overview } from './overview.tsx';
 import { Fault, Waiting } from './parts.tsx';
 import { rangeWords } from './range-controls.tsx';
-import { addressOf, isEntity, readState, type PageState } from './state.ts';
+import { SATISFACTION_WORDS } from './satisfaction.tsx';
+import { addressOf, isEntity, readState, START, type PageState } from './state.ts';
 import { showTimesIn } from './zone.ts';
 
 const VIEW_WORDS: Readonly<Record<(typeof SHARED_VIEWS)[number], string>> = {
@@ -34,9 +35,10 @@ function isShareable({ view, session }: PageState): boolean {
   return session === '' && view in VIEW_WORDS;
 }
 
-/** Returns `Topic, 7 days`. */
-function wordsOf({ view, range }: PageState): string {
-  return `${VIEW_WORDS[view as keyof typeof VIEW_WORDS]}, ${rangeWords(range)}`;
+/** Returns `Topic, 7 days`, and what counts as satisfaction where it is not texts. */
+function wordsOf({ view, range, signals }: PageState): string {
+  const counted = signals === START.signals ? '' : `, ${SATISFACTION_WORDS[signals].choice}`;
+  return `${VIEW_WORDS[view as keyof typeof VIEW_WORDS]}, ${rangeWords(range)}${counted}`;
 }
 
 /** A button that shares the current view; absent if it cannot be shared. */

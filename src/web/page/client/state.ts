@@ -6,6 +6,7 @@
  */
 import { isLeftOutName } from '../../../domain/attributes.ts';
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
+import { COUNTED_SIGNALS, type CountedSignals } from '../../../domain/signal-kinds.ts';
 
 /** Ranges that end now. */
 export const RANGES = ['24h', '7d', '28d', '90d', '365d', 'all'] as const;
@@ -69,6 +70,8 @@ export interface PageState {
    * leaves out those with the value; with an empty one it leaves out none, whatever the instance does.
    */
   readonly segment: readonly ChosenValue[];
+  /** What counts as satisfaction, on every view. */
+  readonly signals: CountedSignals;
   /** On the overview: the attribute of the table, and the two values of which it says what differs; '' for the usual. */
   readonly attribute: string;
   readonly value: string;
@@ -88,6 +91,7 @@ export const START: PageState = {
   session: '',
   filters: {},
   segment: [],
+  signals: 'inferred',
   ...NO_PAIR,
 };
 
@@ -139,6 +143,7 @@ export function readState(search: string): PageState {
         ? [[name.slice(SEGMENT.length), value.slice(0, MAX_TEXT)]]
         : [],
     ),
+    signals: oneOf(COUNTED_SIGNALS, parameters.get('signals'), START.signals),
     ...(view === 'overview' ? pairIn(parameters) : NO_PAIR),
   };
 }
@@ -179,8 +184,18 @@ export function changed(state: PageState, changes: Partial<PageState>): PageStat
 /** Returns `?…`; omits the defaults of START. */
 export function writeState(state: PageState): string {
   const parameters = new URLSearchParams();
-  for (const name of ['instance', 'range', 'compare', 'buckets', 'view', 'id', 'order', 'session'] as const)
-    if (state[name] !== START[name]) parameters.set(name, state[name]);
+  const own = [
+    'instance',
+    'range',
+    'compare',
+    'buckets',
+    'signals',
+    'view',
+    'id',
+    'order',
+    'session',
+  ] as const;
+  for (const name of own) if (state[name] !== START[name]) parameters.set(name, state[name]);
   for (const name of FILTERS) {
     const value = state.filters[name];
     if (value !== undefined) parameters.set(name, value);

@@ -19,6 +19,7 @@ export function Users({ version }: { readonly version: string }) {
   const parameters = {
     instanceId: period.instance,
     ...period.range,
+    ...period.signals,
     groupBy: 'END_USER',
     fields: 'sessions,messages,sat,dsat,netSat,repeatedRequests',
     dimensionFields: 'externalId,createdAt,lastActiveAt',
