@@ -395,6 +395,7 @@ describe('a link to a view', () => {
           languages: [],
           endUsers: [{ id: OTHER_ID, externalId: quote, sessions: 1, messages: 1 }],
           checked: null,
+          life: null,
           wordings: { typical: [wording], newest: [wording] },
           lastProcessedAt: new Date(NOON).toISOString(),
         }),

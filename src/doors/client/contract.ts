@@ -519,6 +519,16 @@ export interface WhyAnswer {
     };
     readonly recall: number | null;
   } | null;
+  readonly life: {
+    readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+    readonly fixedAt: string | null;
+    readonly release: { readonly name: string; readonly value: string } | null;
+    readonly owner: string | null;
+    readonly note: string | null;
+    readonly link: string | null;
+    readonly at: string;
+    readonly curationId: string;
+  } | null;
   readonly wordings: {
     readonly typical: readonly {
       readonly sessionId: string;
@@ -647,6 +657,7 @@ export interface CurationsAnswer {
       | 'ASSIGN'
       | 'EXCLUDE'
       | 'ROUTE'
+      | 'TRACK'
       | 'UNDO';
     readonly target: {
       readonly type:
@@ -673,6 +684,12 @@ export interface CurationsAnswer {
       readonly position?: number | undefined;
       readonly outcome?: SessionOutcome | undefined;
       readonly unclaimed?: 'FOUND' | 'OTHER' | undefined;
+      readonly state?: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO' | undefined;
+      readonly fixedAt?: string | undefined;
+      readonly release?: { readonly name: string; readonly value: string } | undefined;
+      readonly owner?: string | undefined;
+      readonly note?: string | undefined;
+      readonly link?: string | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';
