@@ -11,8 +11,14 @@ export const TRACKED_ENTITIES = ['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST'] a
 export type TrackedEntity = (typeof TRACKED_ENTITIES)[number];
 
 /** True for a kind of entity, by its name in the API, that has a life. */
-export function isTrackedEntity(kind: string): kind is TrackedEntity {
+function isTrackedEntity(kind: string): kind is TrackedEntity {
   return TRACKED_ENTITIES.some((known) => known === kind);
+}
+
+/** What the rows of a grouping are tracked as; null: they have no life. */
+export function trackedAs(groupBy: string): TrackedEntity | null {
+  if (groupBy === 'CSAT_DSAT') return 'SIGNAL';
+  return isTrackedEntity(groupBy) ? groupBy : null;
 }
 
 export const LIFE_STATES = ['OPEN', 'PLANNED', 'FIXED', 'WONT_DO'] as const;

@@ -749,6 +749,24 @@ describe('what people decide', { concurrency: 10 }, () => {
       [(await life('topics', shop.cancel))?.state, (await life('topics', shop.password))?.state],
       ['WONT_DO', 'FIXED'],
     );
+    const { instanceId } = shop;
+    const among = async (groupBy: string, lifeStates: string): Promise<unknown[]> =>
+      (
+        await client.rows({ instanceId, groupBy, fields: 'messages', dimensionFields: 'life', lifeStates })
+      ).map(({ dimensions: { topic, gap } }) => [(topic ?? gap)?.id, (topic ?? gap)?.life?.state ?? null]);
+    deepEqual(await among('TOPIC', 'FIXED'), [[shop.password, 'FIXED']]);
+    deepEqual(await among('TOPIC', 'OPEN,PLANNED'), []);
+    deepEqual(await among('GAP', 'PLANNED'), [[shop.gap, 'PLANNED']]);
+    deepEqual(await among('GAP', 'OPEN'), []);
+    deepEqual(
+      (await among('CSAT_DSAT', 'OPEN')).length,
+      (await client.rows({ instanceId, groupBy: 'CSAT_DSAT', fields: 'messages' })).length,
+    );
+    const search = toSearch({ instanceId, groupBy: 'GAP', fields: 'messages', dimensionFields: 'life' });
+    const csv = await fetch(`${service.url}/v1/query/?${search}`, {
+      headers: { 'x-api-key': client.key, accept: 'text/csv' },
+    });
+    match(await csv.text(), /,life,messages\r?\n.*,PLANNED,3\r?\n$/);
     match(await shop.refused({ ...planned, gapId: shop.cancel }, 404, 'NOT_FOUND'), /no gap/);
     await shop.refused({ ...planned, link: 'javascript:alert(1)' }, 400, 'VALIDATION_ERROR');
   });

@@ -251,6 +251,7 @@ async function answersOf(
         endUserIds: null,
         gapType: null,
         signalSource: null,
+        lifeStates: null,
         signals: null,
         language: null,
         outcome: null,

@@ -219,6 +219,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 endUserIds: null,
                 gapType: null,
                 signalSource: null,
+                lifeStates: null,
                 signals: null,
                 language: null,
                 outcome: null,

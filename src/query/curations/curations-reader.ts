@@ -10,7 +10,7 @@ import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames } from '../dimensions.ts';
+import { cachedNames } from '../names.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import {
   REFUSALS,

@@ -11,7 +11,7 @@ import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, entityById } from '../dimensions.ts';
+import { cachedNames, entityById } from '../names.ts';
 
 /** Returns the lives of an instance's entities of a kind, by the number of what lives. Cached until a table changes. */
 export function livesOf(

@@ -20,7 +20,7 @@ import { GRANULARITY_NUMBER, KINDS } from '../../domain/kinds.ts';
 import { AppError } from '../../errors.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, entityById } from '../dimensions.ts';
+import { cachedNames, entityById } from '../names.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { NAMED_ENTITIES, type NamedEntity } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
