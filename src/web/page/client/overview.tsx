@@ -12,6 +12,7 @@ import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
 import { counted, formatCount, formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
+import { LifeTag } from './life.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
@@ -29,13 +30,19 @@ interface Lists extends FoundTopics {
 /** Limit of topics with a trend; their buckets fit in one answer. */
 const SPARKLINES = 100;
 
-async function askLists({ range, coarse, instance }: Period, signal: AbortSignal): Promise<Lists> {
+async function askLists(
+  { range, coarse, instance }: Period,
+  isShared: boolean,
+  signal: AbortSignal,
+): Promise<Lists> {
   const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>>) =>
     api.query({ instanceId: instance, ...range, groupBy, fields, ...more }, signal);
   const largest = { 'sort.field': 'sessions' };
+  // A link gives access to no dimension field.
+  const life = isShared ? {} : { dimensionFields: 'life' };
   const topicsWithTrends = async () => {
     const metrics = 'sessions,users,messages,sat,dsat,netSat';
-    const topics = await query('TOPIC', metrics, { ...largest, limit: 1000 });
+    const topics = await query('TOPIC', metrics, { ...largest, ...life, limit: 1000 });
     const ids = topics.elements.slice(0, SPARKLINES).map(({ dimensions }) => dimensions.topic?.id ?? '');
     const buckets = { timeGranularity: coarse, ids: ids.join(','), limit: 10_000 };
     const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
@@ -45,11 +52,12 @@ async function askLists({ range, coarse, instance }: Period, signal: AbortSignal
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, limit: 1000 }),
     query('GAP', 'sessions,users,messages,dissatisfied,excessDissatisfied', {
+      ...life,
       'sort.field': 'excessDissatisfied',
       limit: 1000,
     }),
-    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 1000 }),
-    query('CSAT_DSAT', 'sessions,users,messages', largest),
+    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, ...life, limit: 1000 }),
+    query('CSAT_DSAT', 'sessions,users,messages', { ...largest, ...life }),
     query('LABEL', 'sessions,users,messages', { ...largest, limit: 200 }),
   ]);
   return { ...topics, clusters, gaps, repeats, signals, labels };
@@ -61,6 +69,7 @@ const PARTS = 6;
 /** Shows the numbers first; the comparison and the lists follow as they arrive. */
 export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; readonly version: string }) {
   const period = usePeriod();
+  const { isShared } = useNavigation();
   const { name } = period;
   const numbers = useAnswer(`numbers ${name}`, version, (signal) =>
     api.overview(
@@ -69,7 +78,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
     ),
   );
   const compared = useAnswer(`before ${name}`, version, (signal) => askBefore(period, signal));
-  const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
+  const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, isShared, signal));
   const attributes = useAttributes(version);
   const error = numbers.error ?? compared.error ?? lists.error;
   const now = numbers.value;
@@ -301,7 +310,8 @@ function Found({
 }) {
   const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal, label }, fields }) => {
     const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? label ?? {};
-    return { id, name, description, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
+    const life = (gap ?? repeatedRequest ?? csatDsatSignal)?.life;
+    return { id, name, description, life, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
   });
   const csv = () => [
     [...HEADS[view], 'id', 'sessions', 'users', 'messages'],
@@ -324,9 +334,10 @@ function Found({
     <Section title={title} csv={csv}>
       {lead === undefined ? null : <p class="faint">{lead}</p>}
       <Ranked
-        rows={found.map(({ id, name, description, type, fields }) => ({
+        rows={found.map(({ id, name, description, life, type, fields }) => ({
           id,
           name,
+          tag: <LifeTag life={life} />,
           ...(description ? { title: description } : {}),
           ...(type === undefined
             ? {}
