@@ -58,8 +58,6 @@ export function LifeOf({
   readonly life: Life | null;
 }) {
   const { isShared } = useNavigation();
-  const { reason } = useCurating();
-  const [isOpen, setOpen] = useState(false);
   if (isShared && life === null) return null;
   return (
     <div class="curate" role="group" aria-label={`Status of ${name}`}>
@@ -73,15 +71,21 @@ export function LifeOf({
           {hostOf(life.link)}
         </a>
       )}
-      {isShared ? null : (
-        <button type="button" disabled={reason !== ''} title={reason} onClick={() => setOpen(true)}>
-          Change status …
-        </button>
-      )}
-      {isOpen ? (
-        <LifeDialog kind={kind} id={id} name={name} life={life} onClose={() => setOpen(false)} />
-      ) : null}
+      {isShared ? null : <ChangeLife kind={kind} id={id} name={name} life={life} />}
     </div>
+  );
+}
+
+function ChangeLife(target: Parameters<typeof LifeOf>[0]) {
+  const { reason } = useCurating();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" disabled={reason !== ''} title={reason} onClick={() => setOpen(true)}>
+        Change status …
+      </button>
+      {isOpen ? <LifeDialog {...target} onClose={() => setOpen(false)} /> : null}
+    </>
   );
 }
 
