@@ -80,6 +80,11 @@ function withoutUsage<Fields extends object>(fields: Fields): Fields {
   ) as Fields;
 }
 
+/** Who takes care of it, and what they wrote, is for people of the project. */
+function withoutWords(life: WhyResponse['life']): WhyResponse['life'] {
+  return life === null ? null : { ...life, owner: null, note: null, link: null };
+}
+
 export const SHARED_QUERY: Shared<QueryResponse> = {
   views: ['overview', ...ENTITIES],
   free: ['fields', 'timeGranularity', 'limit', 'sort.field'],
@@ -141,6 +146,7 @@ export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
         repeatedRequests,
         languages,
         checked,
+        life,
       } = answer;
       const fields = withoutUsage(all);
       const trend = buckets.map((bucket) => ({ ...bucket, fields: withoutUsage(bucket.fields) }));
@@ -148,6 +154,7 @@ export function sharedWhy(path: WhyPath): Shared<WhyResponse> | undefined {
       return {
         ...redactDimensions(answer),
         ...numbers,
+        life: withoutWords(life),
         endUsers: [],
         wordings: { typical: [], newest: [] },
         lastProcessedAt: answer.lastProcessedAt,

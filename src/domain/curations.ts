@@ -7,6 +7,7 @@
 
 import type { Checked, Verdict } from './checks.ts';
 import { derivedId } from './ids.ts';
+import type { StatedLife, TrackedEntity } from './lives.ts';
 import type { SessionOutcome } from './session-outcomes.ts';
 import type { PlacedWriting } from './writings.ts';
 
@@ -20,7 +21,7 @@ export type CorrectedEntity = (typeof CORRECTED_ENTITIES)[number];
 
 /** Work of applying one curation, in messages, besides the messages that it moves: names and groups change with it. */
 export const CURATION_MESSAGES = 200;
-/** The same of a check, which changes no number. */
+/** The same of a check and of a life, which change no number. */
 export const CHECK_MESSAGES = 1;
 
 /** Where requests count that no own topic claims: under the topic found for them, or under the topic Other. */
@@ -98,6 +99,8 @@ export type CurationAction =
     }
   /** Says where requests count that no own topic claims. `id`: of the topic Other. */
   | { readonly kind: 'ROUTE'; readonly id: string; readonly unclaimed: Unclaimed }
+  /** States the life of entity `id` anew. Changes no number. */
+  | (StatedLife & { readonly kind: 'TRACK'; readonly of: TrackedEntity; readonly id: string })
   /** Takes curation `id` back. */
   | { readonly kind: 'UNDO'; readonly id: string };
 
@@ -174,7 +177,7 @@ export const MOST_LABELS = 200;
 export const MOST_LABEL_EXAMPLES = 10_000;
 /** Limit of corrections of topics in effect: each request is compared with each. */
 export const MOST_CORRECTIONS = 1000;
-/** Limit of applied and undone curations, undos included and checks not: the cost of each grows with their number. */
+/** Limit of applied and undone curations, undos included, checks and lives not: the cost of each grows with their number. */
 export const MOST_CURATIONS = 10_000;
 /** In UTF-16 units, as the next two. */
 export const LONGEST_NAME = 80;

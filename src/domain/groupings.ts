@@ -8,6 +8,8 @@ import { z } from 'zod';
 import { uuid } from './uuid.ts';
 import { KINDS } from './kinds.ts';
 import { dateTime, type Metric, type SortField } from './metrics.ts';
+import { lifeSchema } from './life-schema.ts';
+import type { TrackedEntity } from './lives.ts';
 import { OUTCOME_WORDS, SESSION_OUTCOMES } from './session-outcomes.ts';
 import { SIGNAL_SOURCES } from './signal-kinds.ts';
 
@@ -36,6 +38,7 @@ export const FILTERS = [
   'endUserIds',
   'gapType',
   'signalSource',
+  'lifeStates',
   'signals',
   'language',
   'outcome',
@@ -85,7 +88,9 @@ export type MemberSource =
   /** The attribute that the query names. */
   | { readonly asked: 'segmentKey' }
   /** What verdicts of people tell of it, over all time. */
-  | { readonly estimate: 'checked' | 'low' | 'high' };
+  | { readonly estimate: 'checked' | 'low' | 'high' }
+  /** What people last said of its life. */
+  | { readonly lifeOf: TrackedEntity };
 
 /** A member of a row's entity, besides its `id`. */
 export interface Member<Schema extends z.ZodType = z.ZodType> {
@@ -177,12 +182,15 @@ const sureness = {
   precisionHigh: onRequest(share.describe('Where it ends.'), { estimate: 'high' }),
 };
 
+/** Where it stands. */
+const lifeMember = (of: TrackedEntity) => onRequest(lifeSchema, { lifeOf: of });
+
 /** The OpenAPI document keeps the order of the members. */
 const DECLARED = {
   TOPIC: {
     ...ENTITY,
     metrics: TOPIC_METRICS,
-    filters: ['signals'],
+    filters: ['signals', 'lifeStates'],
     counts: { view: 'entity_rollup', kind: KINDS.topic, names: 'topic', filter: 'topicIds' },
     name: 'topic',
     members: {
@@ -202,6 +210,7 @@ const DECLARED = {
         'is_hidden',
       ),
       ...sureness,
+      life: lifeMember('TOPIC'),
     },
   },
   TOPIC_CLUSTER: {
@@ -263,7 +272,7 @@ const DECLARED = {
   },
   CSAT_DSAT: {
     ...ENTITY,
-    filters: ['signalSource'],
+    filters: ['signalSource', 'lifeStates'],
     counts: { view: 'entity_rollup', kind: KINDS.signal, names: 'signal', filter: 'signalIds' },
     name: 'csatDsatSignal',
     members: {
@@ -280,10 +289,12 @@ const DECLARED = {
         'source',
       ),
       ...sureness,
+      life: lifeMember('SIGNAL'),
     },
   },
   REPEATED_REQUEST: {
     ...ENTITY,
+    filters: ['lifeStates'],
     counts: {
       view: 'entity_rollup',
       kind: KINDS.repeatedRequest,
@@ -291,11 +302,11 @@ const DECLARED = {
       filter: 'repeatedRequestIds',
     },
     name: 'repeatedRequest',
-    members: { name, description, ...sureness },
+    members: { name, description, ...sureness, life: lifeMember('REPEATED_REQUEST') },
   },
   GAP: {
     ...ENTITY,
-    filters: ['gapType'],
+    filters: ['gapType', 'lifeStates'],
     counts: { view: 'entity_rollup', kind: KINDS.gap, names: 'gap', filter: 'gapIds' },
     name: 'gap',
     members: {
@@ -312,6 +323,7 @@ const DECLARED = {
         topicsIn: 'gap_micro',
       }),
       ...sureness,
+      life: lifeMember('GAP'),
     },
   },
   LABEL: {
@@ -393,10 +405,12 @@ export function dimensionFieldsOf(groupBy: GroupBy): readonly string[] {
   );
 }
 
-/** The same without those that verdicts of people tell. */
+/** The same without what single entities answer beside their dimensions: what verdicts tell, and lives. */
 export function describingFieldsOf(groupBy: GroupBy): readonly string[] {
   const { members } = GROUPINGS[groupBy];
-  return dimensionFieldsOf(groupBy).filter((field) => !('estimate' in members[field]!.from));
+  return dimensionFieldsOf(groupBy).filter(
+    (field) => !('estimate' in members[field]!.from || 'lifeOf' in members[field]!.from),
+  );
 }
 
 /** Returns the groupings that accept a filter. */

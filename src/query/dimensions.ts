@@ -3,8 +3,15 @@
  *
  * Test: test/query/session-names.test.ts, test/e2e/query-rules.test.ts.
  */
-import { GROUPINGS, type Grouping, type MemberSource, type NamesTable } from '../domain/groupings.ts';
+import {
+  GROUPINGS,
+  type GroupBy,
+  type Grouping,
+  type MemberSource,
+  type NamesTable,
+} from '../domain/groupings.ts';
 import type { CheckedEntity } from '../domain/checks.ts';
+import { trackedAs, type LifeState } from '../domain/lives.ts';
 import { mapInPieces } from '../domain/give-way.ts';
 import { KINDS } from '../domain/kinds.ts';
 import { formatInstant } from '../domain/time.ts';
@@ -14,6 +21,8 @@ import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import { checkedAs, checkedEntities, readEstimate } from './checks/estimates.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities } from './plan.ts';
+import { livesOf } from './curations/lives.ts';
+import { cachedNames, heirOf, ofInstance } from './names.ts';
 import { segmentCondition } from './segments.ts';
 import type { QueryResponse } from './response-schema.ts';
 
@@ -99,6 +108,10 @@ async function readerOf(
     const { precision } = await precisionsOf(page, names);
     return (row) => precision(row['number'] as number)[from.estimate];
   }
+  if ('lifeOf' in from) {
+    const lives = await livesOf(page.snapshot, page.instance, from.lifeOf);
+    return (row) => lives.get(row['number'] as number) ?? null;
+  }
   if ('topicsIn' in from) {
     const topics = await topicsIn(page, from.topicsIn);
     return (row) => (topics.get(row['number'] as number) ?? []).slice(0, from.limit);
@@ -147,26 +160,6 @@ interface Topic {
 
 function numbers(rows: readonly Row[]): string {
   return [...new Set(rows.map((row) => row['number'] as number))].join(', ') || 'null';
-}
-
-/** Returns a statement that reads each of these tables for one instance. */
-function ofInstance(instance: number, ...tables: readonly string[]): Statement {
-  return { rows: Object.fromEntries(tables.map((table) => [table, { table, equal: { instance } }])) };
-}
-
-/** Returns the rows of a naming table by number, with `id` as text. Cached until the table changes. */
-export function cachedNames(
-  snapshot: Snapshot,
-  table: NamesTable,
-  instance: number,
-): Promise<Map<number, Row>> {
-  return snapshot.cached(`${table} ${instance}`, [table], async () => {
-    const rows = await snapshot.all(
-      `select * replace (id::varchar as id) from @${table}`,
-      ofInstance(instance, table),
-    );
-    return new Map(rows.map((row) => [row[table] as number, row]));
-  });
 }
 
 /** Returns the topics of a page's entities, most frequent first, ties by id. */
@@ -258,34 +251,13 @@ async function topicsOf(
   return result;
 }
 
-/** Follows merges: returns the number of the entity that inherited this one, or the number itself. */
-function heirOf(rows: ReadonlyMap<number, Row>, number: number): number {
-  let heir = number;
-  for (let next = rows.get(heir)?.['heir']; typeof next === 'number'; next = rows.get(heir)?.['heir'])
-    heir = next;
-  return heir;
-}
-
-/** Finds an entity by id, and the one that inherited it, or itself; null if no row has the id. */
-export function entityById(
-  rows: ReadonlyMap<number, Row>,
-  id: string,
-): { readonly own: number; readonly number: number; readonly heir: Row } | null {
-  for (const [own, row] of rows) {
-    if (row['id'] !== id) continue;
-    const number = heirOf(rows, own);
-    return { own, number, heir: rows.get(number)! };
-  }
-  return null;
-}
-
 /** Returns the numbers of the entities that a query's filters name. */
 export async function chosenEntities(
   snapshot: Snapshot,
   parameters: QueryParameters,
   instance: number,
 ): Promise<ChosenEntities> {
-  const { groupBy, ids, gapType, signalSource, externalId, endUserIds } = parameters;
+  const { groupBy, ids, gapType, signalSource, lifeStates, externalId, endUserIds } = parameters;
   const own: Grouping = GROUPINGS[groupBy];
   const chosen: Partial<Record<NamesTable | 'session' | 'end_user', readonly number[]>> = {};
   for (const grouping of Object.values(GROUPINGS)) {
@@ -294,14 +266,19 @@ export async function chosenEntities(
     const uuids = grouping === own ? ids : filter === undefined ? null : parameters[filter];
     const type = names === 'gap' ? gapType : null;
     const source = names === 'signal' ? signalSource : null;
-    if (uuids === null && type === null && source === null) continue;
+    const isInState =
+      grouping === own && lifeStates !== null
+        ? await standsIn(snapshot, instance, groupBy, lifeStates)
+        : null;
+    if (uuids === null && type === null && source === null && isInState === null) continue;
     const rows = await cachedNames(snapshot, names, instance);
     const named = uuids === null ? null : new Set(uuids.map((uuid) => uuid.toLowerCase()));
     chosen[names] = [...rows]
       .filter(([, row]) => named === null || named.has(row['id'] as string))
       .filter(([, row]) => type === null || row['gap_type'] === type)
       .filter(([, row]) => source === null || row['source'] === source)
-      .map(([number]) => heirOf(rows, number));
+      .map(([number]) => heirOf(rows, number))
+      .filter((number) => isInState === null || isInState(number));
   }
   if (externalId !== null && (own.counts.names === 'session' || own.counts.names === 'end_user')) {
     const { names } = own.counts;
@@ -319,4 +296,17 @@ export async function chosenEntities(
     chosen.end_user = rows.map((row) => row['end_user'] as number);
   }
   return chosen;
+}
+
+/** Returns a function that says of what lives, by its number, if it stands in one of these states. */
+async function standsIn(
+  snapshot: Snapshot,
+  instance: number,
+  groupBy: GroupBy,
+  states: readonly LifeState[],
+): Promise<(number: number) => boolean> {
+  const of = trackedAs(groupBy);
+  if (of === null) return () => false;
+  const lives = await livesOf(snapshot, instance, of);
+  return (number) => states.includes(lives.get(number)?.state ?? 'OPEN');
 }

@@ -10,7 +10,7 @@ import type { HeldPart, HeldRows, Orders } from '../store/published/held-rows.ts
 import { ordered } from '../store/published/row-order.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
-import { cachedNames } from './dimensions.ts';
+import { cachedNames } from './names.ts';
 import {
   instant,
   rollupOf,
@@ -75,6 +75,7 @@ const ANSWERED: readonly string[] = [
   'gapIds',
   'gapType',
   'signalSource',
+  'lifeStates',
   'externalId',
 ];
 /** The database makes answers with a larger limit or offset, because it does not block other queries. */

@@ -24,6 +24,7 @@ import {
   type Metric,
   type SortField,
 } from '../domain/metrics.ts';
+import { LIFE_STATES, type LifeState } from '../domain/lives.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../domain/session-outcomes.ts';
 import {
   COUNTED_SIGNALS,
@@ -74,6 +75,8 @@ export interface QueryParameters {
   readonly endUserIds: readonly string[] | null;
   readonly gapType: 'TOOL' | 'KNOWLEDGE' | null;
   readonly signalSource: SignalSource | null;
+  /** Any of these states of life; what nobody tracked is OPEN. */
+  readonly lifeStates: readonly LifeState[] | null;
   /** What `sat` and `dsat` count; null: what was inferred. */
   readonly signals: CountedSignals | null;
   /** ISO 639-1 code, lower case. */
@@ -298,6 +301,14 @@ export const queryParameterSchemas = z.strictObject({
       only(
         'signalSource',
         'signals found in texts (INFERRED) or given by end users as feedback (GIVEN). Left out: both.',
+      ),
+    ),
+  lifeStates: listOf(oneOf(LIFE_STATES))
+    .optional()
+    .describe(
+      only(
+        'lifeStates',
+        'those that stand in one of these states by TRACK. What nobody has said anything of is OPEN.',
       ),
     ),
   signals: oneOf(COUNTED_SIGNALS)

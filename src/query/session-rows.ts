@@ -8,7 +8,7 @@ import type { SessionOutcome } from '../domain/session-outcomes.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Bindings, Row } from '../store/duckdb.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
-import { cachedNames } from './dimensions.ts';
+import { cachedNames } from './names.ts';
 import type { SessionResponse, TranscriptPlace } from './session-schema.ts';
 
 export interface FoundSession {

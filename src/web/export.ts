@@ -93,10 +93,11 @@ function csvOf(parameters: QueryParameters, elements: readonly Element[]): strin
   );
 }
 
-/** Lists are lists of topics; joins their names. */
+/** Lists are lists of topics; joins their names. Of a life only the state fits a cell. */
 function cellOf(value: unknown): CsvCell {
   if (typeof value === 'boolean') return String(value);
   if (Array.isArray(value))
     return (value as readonly { readonly name: string }[]).map(({ name }) => name).join('; ');
+  if (typeof value === 'object' && value !== null && 'state' in value) return String(value.state);
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }

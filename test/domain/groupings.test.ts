@@ -52,8 +52,15 @@ describe('groupings', () => {
       'externalId',
     ]);
     const sureness = ['checkedSessions', 'precisionLow', 'precisionHigh'];
-    deepEqual(dimensionFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden', ...sureness]);
-    deepEqual(dimensionFieldsOf('CSAT_DSAT'), ['source', ...sureness]);
+    deepEqual(dimensionFieldsOf('TOPIC'), [
+      'description',
+      'isOwn',
+      'isNamed',
+      'isHidden',
+      ...sureness,
+      'life',
+    ]);
+    deepEqual(dimensionFieldsOf('CSAT_DSAT'), ['source', ...sureness, 'life']);
     deepEqual(describingFieldsOf('TOPIC'), ['description', 'isOwn', 'isNamed', 'isHidden']);
   });
 });

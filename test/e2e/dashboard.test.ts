@@ -1010,6 +1010,46 @@ describe('the dashboard in a browser', { skip }, () => {
     await line.locator(`span:text-is("${found}")`).waitFor(SOON);
   });
 
+  it('says where a gap and a signal stand, in their lists too, and takes it back', async () => {
+    await open();
+    const gaps = page.locator('section:has(h2:text-is("Gaps"))');
+    await gaps.locator('a >> nth=0').click(SOON);
+    const status = page.locator('[role="group"][aria-label^="Status of"]');
+    match((await status.textContent(SOON)) ?? '', /^Status: Open/);
+    const dialog = page.locator('dialog');
+    const save = dialog.locator('button:text-is("Save status")');
+    await status.locator('button:text-is("Change status …")').click();
+    await dialog.locator('select').selectOption('PLANNED');
+    await dialog.locator('label:has-text("Who") input').fill('Ann');
+    await dialog.locator('textarea').fill('Ask <b>Bob</b>');
+    await dialog.locator('label:has-text("Link") input').fill('javascript:alert(1)');
+    equal(await save.isDisabled(), true);
+    await dialog.locator('label:has-text("Link") input').fill('https://issues.example/7');
+    await save.click();
+    await page.waitForSelector('p.done:has-text(": Planned.")', SOON);
+    await status.locator('.tag:text-is("Planned")').waitFor(SOON);
+    match((await status.textContent()) ?? '', /Ann.*Ask <b>Bob<\/b>.*issues\.example/);
+    equal(await status.locator('a').getAttribute('href'), 'https://issues.example/7');
+    await status.locator('button:text-is("Change status …")').click();
+    await dialog.locator('select').selectOption('FIXED');
+    equal(await dialog.locator('textarea').inputValue(), 'Ask <b>Bob</b>');
+    await save.click();
+    await status.locator('.tag:text-is("Fixed")').waitFor(SOON);
+    match((await status.textContent()) ?? '', /since \w/);
+    await page.click('nav[aria-label="Views"] >> text=Overview');
+    await gaps.locator('.tag:text-is("Fixed")').waitFor(SOON);
+    await page.click('section:has(h2:text-is("Satisfaction and dissatisfaction")) a >> nth=0', SOON);
+    await status.locator('button:text-is("Change status …")').click(SOON);
+    await dialog.locator('select').selectOption('WONT_DO');
+    await save.click();
+    await status.locator('.tag:text-is("Won’t do")').waitFor(SOON);
+    await page.click('p.done button:text-is("Undo")');
+    await page.waitForSelector('p.done:has-text("Undone.")', SOON);
+    while ((await status.locator('.tag').count()) > 0) await page.waitForTimeout(50);
+    await page.goto(`${service.url}/?instance=${shop.instanceId}&view=decisions`);
+    await page.locator('.decisions td:has-text("to “Fixed”, owner: Ann")').first().waitFor(SOON);
+  });
+
   it('puts a signal into a message that shows none, and takes it back', async () => {
     await open(`?view=conversations&session=${shop.sessions[0]}`);
     const message = page.locator('.said.user:has(button:text-is("Shows …")) >> nth=0');

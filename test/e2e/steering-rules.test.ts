@@ -687,6 +687,90 @@ describe('what people decide', { concurrency: 10 }, () => {
     deepEqual(await counted(), [['Wants out', 3, 6]]);
   });
 
+  it('says where a gap or topic stands, follows merges, and is undone', async () => {
+    const shop = await Shop.open();
+    const life = async (path: 'topics' | 'gaps', id: string): Promise<WhyResponse['life']> =>
+      (await shop.why(path, id)).life;
+    equal(await life('gaps', shop.gap), null);
+    const before = await shop.topics();
+    const planned = { action: 'TRACK', gapId: shop.gap, state: 'PLANNED' };
+    const first = await shop.curated({
+      ...planned,
+      owner: ' Ann ',
+      note: 'Next',
+      link: 'https://a.example/7',
+    });
+    const said = await life('gaps', shop.gap);
+    deepEqual(said, {
+      state: 'PLANNED',
+      fixedAt: null,
+      release: null,
+      owner: 'Ann',
+      note: 'Next',
+      link: 'https://a.example/7',
+      at: said?.at,
+      curationId: first.curationId,
+    });
+    const second = await shop.curated({ action: 'TRACK', gapId: shop.gap, state: 'FIXED' });
+    const fixed = await life('gaps', shop.gap);
+    deepEqual(
+      [fixed?.state, fixed?.owner, fixed?.fixedAt, fixed?.curationId],
+      ['FIXED', null, fixed?.at, second.curationId],
+    );
+    await shop.curated({ action: 'UNDO', curationId: second.curationId });
+    equal((await life('gaps', shop.gap))?.curationId, first.curationId);
+    const { elements } = await shop.list();
+    deepEqual(
+      elements.map(({ action, target, status, details }) => [action, target.type, status, details]),
+      [
+        ['UNDO', 'CURATION', 'APPLIED', {}],
+        ['TRACK', 'GAP', 'UNDONE', { state: 'FIXED' }],
+        [
+          'TRACK',
+          'GAP',
+          'APPLIED',
+          { state: 'PLANNED', owner: 'Ann', note: 'Next', link: 'https://a.example/7' },
+        ],
+      ],
+    );
+    deepEqual(await shop.topics(), before);
+    await shop.curated({ action: 'TRACK', topicId: shop.cancel, state: 'WONT_DO' });
+    const merged = await shop.curated({
+      action: 'MERGE',
+      topicId: shop.cancel,
+      intoTopicId: shop.password,
+    });
+    equal((await life('topics', shop.password))?.state, 'WONT_DO');
+    const release = { name: 'service.version', value: '3.2' };
+    await shop.curated({ action: 'TRACK', topicId: shop.cancel, state: 'FIXED', release });
+    deepEqual((await life('topics', shop.cancel))?.release, release);
+    await shop.curated({ action: 'UNDO', curationId: merged.curationId });
+    deepEqual(
+      [(await life('topics', shop.cancel))?.state, (await life('topics', shop.password))?.state],
+      ['WONT_DO', 'FIXED'],
+    );
+    const { instanceId } = shop;
+    const among = async (groupBy: string, lifeStates: string): Promise<unknown[]> =>
+      (
+        await client.rows({ instanceId, groupBy, fields: 'messages', dimensionFields: 'life', lifeStates })
+      ).map(({ dimensions: { topic, gap } }) => [(topic ?? gap)?.id, (topic ?? gap)?.life?.state ?? null]);
+    deepEqual(await among('TOPIC', 'FIXED'), [[shop.password, 'FIXED']]);
+    deepEqual(await among('TOPIC', 'OPEN,PLANNED'), []);
+    deepEqual(await among('GAP', 'PLANNED'), [[shop.gap, 'PLANNED']]);
+    deepEqual(await among('GAP', 'OPEN'), []);
+    deepEqual(
+      (await among('CSAT_DSAT', 'OPEN')).length,
+      (await client.rows({ instanceId, groupBy: 'CSAT_DSAT', fields: 'messages' })).length,
+    );
+    const search = toSearch({ instanceId, groupBy: 'GAP', fields: 'messages', dimensionFields: 'life' });
+    const csv = await fetch(`${service.url}/v1/query/?${search}`, {
+      headers: { 'x-api-key': client.key, accept: 'text/csv' },
+    });
+    match(await csv.text(), /,life,messages\r?\n.*,PLANNED,3\r?\n$/);
+    match(await shop.refused({ ...planned, gapId: shop.cancel }, 404, 'NOT_FOUND'), /no gap/);
+    await shop.refused({ ...planned, link: 'javascript:alert(1)' }, 400, 'VALIDATION_ERROR');
+  });
+
   it('is stored once for an Idempotency-Key, although what it asks for is done by then', async () => {
     const shop = await Shop.open();
     const merge = { action: 'MERGE', topicId: shop.cancel, intoTopicId: shop.password };

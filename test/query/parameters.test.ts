@@ -59,6 +59,7 @@ describe('query parameters: what is accepted', () => {
       endUserIds: null,
       gapType: null,
       signalSource: null,
+      lifeStates: null,
       signals: null,
       language: null,
       outcome: null,

@@ -142,6 +142,7 @@ function* everyQuestion(): Generator<{ parameters: QueryParameters; chosen: Chos
       endUserIds: null,
       gapType: null,
       signalSource: null,
+      lifeStates: null,
       signals: null,
       language: null,
       outcome: null,

@@ -264,6 +264,7 @@ async function answersOf(
         endUserIds: null,
         gapType: null,
         signalSource: null,
+        lifeStates: null,
         signals: null,
         language: null,
         outcome: null,

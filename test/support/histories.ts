@@ -1032,6 +1032,7 @@ export function parametersOf(kept: KeptQuestion, names: PlainNames): QueryParame
     labelIds: ids('label', question.labels ?? null),
     gapType,
     signalSource: question.signalSource ?? null,
+    lifeStates: null,
     signals: question.counted ?? null,
     language: language?.toLowerCase() ?? null,
     outcome: question.outcome,

@@ -135,8 +135,8 @@ const TOP_TOPICS = 5;
 
 /** A topic about which nobody decided anything. */
 const FOUND = { description: null, isOwn: false, isNamed: false, isHidden: false };
-/** Of what nobody checked. */
-const UNCHECKED = { checkedSessions: 0, precisionLow: null, precisionHigh: null };
+/** Of what nobody checked or tracked. */
+const UNTOLD = { checkedSessions: 0, precisionLow: null, precisionHigh: null, life: null };
 
 /** The group's own entity, as docs/api.md has it. */
 function dimensionOf(
@@ -156,7 +156,7 @@ function dimensionOf(
     );
   switch (groupBy) {
     case 'TOPIC':
-      return { topic: { id, ...names.topic(entity), ...wanted({ ...FOUND, ...UNCHECKED }) } };
+      return { topic: { id, ...names.topic(entity), ...wanted({ ...FOUND, ...UNTOLD }) } };
     case 'TOPIC_CLUSTER':
       return { cluster: { id, ...names.cluster(entity), ...wanted({ isNamed: false }) } };
     case 'CSAT_DSAT': {
@@ -167,18 +167,18 @@ function dimensionOf(
           name: signal.name,
           signalType: signal.type,
           description: signal.description,
-          ...wanted({ source: signal.source, ...UNCHECKED }),
+          ...wanted({ source: signal.source, ...UNTOLD }),
         },
       };
     }
     case 'REPEATED_REQUEST':
-      return { repeatedRequest: { id, ...names.repeatedRequest(entity), ...wanted(UNCHECKED) } };
+      return { repeatedRequest: { id, ...names.repeatedRequest(entity), ...wanted(UNTOLD) } };
     case 'GAP':
       return {
-        gap: { id, ...names.gap(entity), ...wanted({ isNamed: false, ...UNCHECKED }), topics: topics() },
+        gap: { id, ...names.gap(entity), ...wanted({ isNamed: false, ...UNTOLD }), topics: topics() },
       };
     case 'LABEL':
-      return { label: { id, ...names.label(entity), ...wanted(UNCHECKED) } };
+      return { label: { id, ...names.label(entity), ...wanted(UNTOLD) } };
     case 'SESSION':
       return { session: { id, ...wanted({ ...names.session(entity), topics: topics() }) } };
     case 'END_USER':

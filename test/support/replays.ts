@@ -160,6 +160,7 @@ export async function answersOf(
             endUserIds: null,
             gapType: null,
             signalSource: null,
+            lifeStates: null,
             signals: null,
             language: null,
             outcome: null,

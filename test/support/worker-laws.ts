@@ -9,6 +9,7 @@ import { PLAIN_GROUP_BYS } from './groupings.ts';
 import { derivedId } from '../../src/domain/ids.ts';
 import { positionOf, type RecordedRequest, type Role } from '../../src/domain/records.ts';
 import { INFERRED_SIGNALS } from '../../src/domain/signal-kinds.ts';
+import { LIFE_STATES } from '../../src/domain/lives.ts';
 import { SESSION_OUTCOMES } from '../../src/domain/session-outcomes.ts';
 import type { WritingTarget } from '../../src/domain/writings.ts';
 import { GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
@@ -70,6 +71,7 @@ export const CURATION_KINDS = [
   'EXCLUDE',
   'ROUTE',
   'CHECK',
+  'TRACK',
   'UNDO',
 ] as const satisfies readonly CurationAction['kind'][];
 
@@ -217,6 +219,7 @@ export function deliveryLaw(views: readonly View[]): Law<Delivery> {
                 endUserIds: null,
                 gapType: null,
                 signalSource: null,
+                lifeStates: null,
                 signals: null,
                 language: null,
                 outcome: null,
@@ -356,7 +359,7 @@ function actionOf(
   { kind, entity, sequence, index, other, sentence, isNew }: HistoryCuration,
   number: number,
 ): CurationAction {
-  const found = (what: 'topic' | 'cluster' | 'gap', at: number): string =>
+  const found = (what: 'topic' | 'cluster' | 'gap' | 'repeated-request', at: number): string =>
     derivedId(instanceId(instance), what, String(positionOf(at, index)));
   const id =
     isNew && entity === 'TOPIC' ? uuid(4, sequence) : found(entity.toLowerCase() as 'topic', sequence);
@@ -417,6 +420,13 @@ function actionOf(
         verdict: isNew ? 'YES' : 'NO',
         ...(sentence % 2 === 0 ? {} : { reader: 'my-model' }),
       };
+    case 'TRACK': {
+      const state = LIFE_STATES[sentence % LIFE_STATES.length]!;
+      const life = { kind, state, ...(isNew ? { note: SENTENCES[sentence] as string } : {}) } as const;
+      if (entity === 'TOPIC') return { ...life, of: 'TOPIC', id: topic };
+      if (entity === 'GAP') return { ...life, of: 'GAP', id: found('gap', sequence) };
+      return { ...life, of: 'REPEATED_REQUEST', id: found('repeated-request', sequence) };
+    }
     case 'UNDO':
       return { kind, id: uuid(5, other) };
   }

@@ -395,6 +395,16 @@ describe('a link to a view', () => {
           languages: [],
           endUsers: [{ id: OTHER_ID, externalId: quote, sessions: 1, messages: 1 }],
           checked: null,
+          life: {
+            state: 'PLANNED',
+            fixedAt: null,
+            release: null,
+            owner: quote,
+            note: quote,
+            link: null,
+            at: new Date(NOON).toISOString(),
+            curationId: ID,
+          },
           wordings: { typical: [wording], newest: [wording] },
           lastProcessedAt: new Date(NOON).toISOString(),
         }),
@@ -409,7 +419,8 @@ describe('a link to a view', () => {
     const why = await gap.ask(`/v1/gaps/${ID}?instanceId=${INSTANCE}&${RANGE}`);
     equal(why.statusCode, 200);
     ok(!why.body.includes(quote) && !why.body.includes(OTHER_ID) && !why.body.includes(SESSION), why.body);
-    equal(whyResponseSchema.parse(why.json()).gap?.name, 'Refunds');
+    const shown = whyResponseSchema.parse(why.json());
+    deepEqual([shown.gap?.name, shown.life?.state], ['Refunds', 'PLANNED']);
     // Whoever has the key sees them.
     const headers = { 'x-api-key': KEY };
     const own = await harness.app.inject({ url: `/v1/gaps/${ID}?instanceId=${INSTANCE}&${RANGE}`, headers });

@@ -274,6 +274,7 @@ export function createHarness(
           languages: [],
           endUsers: [],
           checked: null,
+          life: null,
           wordings: { typical: [], newest: [] },
           lastProcessedAt: new Date(NOON).toISOString(),
         };

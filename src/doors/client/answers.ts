@@ -174,6 +174,25 @@ type Correction =
 type EndedSession = { readonly sessionId: string; readonly outcome: SessionOutcome } & Without<
   'topicId' | 'signalId' | 'gapId' | 'repeatedRequestId' | 'text' | 'position'
 >;
+/** What a life is of. */
+type Tracked =
+  | ({ readonly topicId: string } & Without<'signalId' | 'gapId' | 'repeatedRequestId'>)
+  | ({ readonly signalId: string } & Without<'topicId' | 'gapId' | 'repeatedRequestId'>)
+  | ({ readonly gapId: string } & Without<'topicId' | 'signalId' | 'repeatedRequestId'>)
+  | ({ readonly repeatedRequestId: string } & Without<'topicId' | 'signalId' | 'gapId'>);
+/** Where something stands. Only what is fixed has a time, or a release in its place. */
+type StatedLife = {
+  readonly owner?: string | undefined;
+  readonly note?: string | undefined;
+  readonly link?: string | undefined;
+} & (
+  | ({ readonly state: 'OPEN' | 'PLANNED' | 'WONT_DO' } & Without<'fixedAt' | 'release'>)
+  | ({ readonly state: 'FIXED'; readonly fixedAt?: string | undefined } & Without<'release'>)
+  | ({
+      readonly state: 'FIXED';
+      readonly release: { readonly name: string; readonly value: string };
+    } & Without<'fixedAt'>)
+);
 type Without<Name extends string> = { readonly [Key in Name]?: undefined };
 
 export type Curation =
@@ -185,6 +204,7 @@ export type Curation =
   | ({ readonly action: 'ASSIGN' } & (Correction | EndedSession))
   | ({ readonly action: 'EXCLUDE' } & Correction)
   | { readonly action: 'ROUTE'; readonly unclaimed: 'FOUND' | 'OTHER' }
+  | ({ readonly action: 'TRACK' } & Tracked & StatedLife)
   | { readonly action: 'UNDO'; readonly curationId: string };
 
 export interface CurateOptions extends ReadOptions {

@@ -67,6 +67,7 @@ export interface FilterValues {
   readonly endUserIds: readonly string[];
   readonly gapType: 'TOOL' | 'KNOWLEDGE';
   readonly signalSource: 'INFERRED' | 'GIVEN';
+  readonly lifeStates: readonly ('OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO')[];
   readonly signals: 'inferred' | 'given' | 'all';
   readonly language: string;
   readonly outcome: readonly SessionOutcome[];
@@ -99,7 +100,7 @@ export interface Groupings {
       | 'dsat'
       | 'netSat';
     sort: never;
-    filter: 'signals';
+    filter: 'signals' | 'lifeStates';
     always: { readonly id: string; readonly name: string; readonly clusterId: string | null };
     onRequest: {
       readonly description: string | null;
@@ -109,6 +110,16 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
+      readonly life: {
+        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+        readonly fixedAt: string | null;
+        readonly release: { readonly name: string; readonly value: string } | null;
+        readonly owner: string | null;
+        readonly note: string | null;
+        readonly link: string | null;
+        readonly at: string;
+        readonly curationId: string;
+      } | null;
     };
   };
   TOPIC_CLUSTER: {
@@ -155,12 +166,22 @@ export interface Groupings {
       | 'outputTokens'
       | 'costUsd';
     sort: never;
-    filter: never;
+    filter: 'lifeStates';
     always: { readonly id: string; readonly name: string; readonly description: string };
     onRequest: {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
+      readonly life: {
+        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+        readonly fixedAt: string | null;
+        readonly release: { readonly name: string; readonly value: string } | null;
+        readonly owner: string | null;
+        readonly note: string | null;
+        readonly link: string | null;
+        readonly at: string;
+        readonly curationId: string;
+      } | null;
     };
   };
   CSAT_DSAT: {
@@ -181,7 +202,7 @@ export interface Groupings {
       | 'outputTokens'
       | 'costUsd';
     sort: never;
-    filter: 'signalSource';
+    filter: 'signalSource' | 'lifeStates';
     always: {
       readonly id: string;
       readonly name: string;
@@ -193,6 +214,16 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
+      readonly life: {
+        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+        readonly fixedAt: string | null;
+        readonly release: { readonly name: string; readonly value: string } | null;
+        readonly owner: string | null;
+        readonly note: string | null;
+        readonly link: string | null;
+        readonly at: string;
+        readonly curationId: string;
+      } | null;
     };
   };
   GAP: {
@@ -213,7 +244,7 @@ export interface Groupings {
       | 'outputTokens'
       | 'costUsd';
     sort: never;
-    filter: 'gapType';
+    filter: 'gapType' | 'lifeStates';
     always: {
       readonly id: string;
       readonly name: string;
@@ -226,6 +257,16 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
+      readonly life: {
+        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+        readonly fixedAt: string | null;
+        readonly release: { readonly name: string; readonly value: string } | null;
+        readonly owner: string | null;
+        readonly note: string | null;
+        readonly link: string | null;
+        readonly at: string;
+        readonly curationId: string;
+      } | null;
     };
   };
   LABEL: {
@@ -519,6 +560,16 @@ export interface WhyAnswer {
     };
     readonly recall: number | null;
   } | null;
+  readonly life: {
+    readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+    readonly fixedAt: string | null;
+    readonly release: { readonly name: string; readonly value: string } | null;
+    readonly owner: string | null;
+    readonly note: string | null;
+    readonly link: string | null;
+    readonly at: string;
+    readonly curationId: string;
+  } | null;
   readonly wordings: {
     readonly typical: readonly {
       readonly sessionId: string;
@@ -542,7 +593,7 @@ export interface SaidAnswer {
       readonly cluster?: AnyEntity<'TOPIC_CLUSTER'> | undefined;
       readonly session?: AnyEntity<'SESSION'> | undefined;
       readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
-      readonly repeatedRequest?: AnyEntity<'LABEL'> | undefined;
+      readonly repeatedRequest?: AnyEntity<'REPEATED_REQUEST'> | undefined;
       readonly gap?: AnyEntity<'GAP'> | undefined;
       readonly label?: AnyEntity<'LABEL'> | undefined;
       readonly endUser?: AnyEntity<'END_USER'> | undefined;
@@ -647,6 +698,7 @@ export interface CurationsAnswer {
       | 'ASSIGN'
       | 'EXCLUDE'
       | 'ROUTE'
+      | 'TRACK'
       | 'UNDO';
     readonly target: {
       readonly type:
@@ -673,6 +725,12 @@ export interface CurationsAnswer {
       readonly position?: number | undefined;
       readonly outcome?: SessionOutcome | undefined;
       readonly unclaimed?: 'FOUND' | 'OTHER' | undefined;
+      readonly state?: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO' | undefined;
+      readonly fixedAt?: string | undefined;
+      readonly release?: { readonly name: string; readonly value: string } | undefined;
+      readonly owner?: string | undefined;
+      readonly note?: string | undefined;
+      readonly link?: string | undefined;
       readonly fromTopic?: { readonly id: string; readonly name: string | null } | undefined;
     };
     readonly status: 'APPLIED' | 'REFUSED' | 'UNDONE';

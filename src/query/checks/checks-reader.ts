@@ -7,7 +7,7 @@ import type { SegmentChoice } from '../../domain/attributes.ts';
 import { CHECKED_KEYS, checkedUuid, isCheckedEntity, type Checked } from '../../domain/checks.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, entityById } from '../dimensions.ts';
+import { cachedNames, entityById } from '../names.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';

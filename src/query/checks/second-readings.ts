@@ -17,7 +17,7 @@ import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Reading, ReadingSource, ReadLine } from '../../domain/second-reading.ts';
 import { quoted } from '../../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, entityById } from '../dimensions.ts';
+import { cachedNames, entityById } from '../names.ts';
 import { SessionReader, type SessionReaderOptions } from '../session-reader.ts';
 import { BY_PEOPLE, nextOf, readReview } from './estimates.ts';
 

@@ -5,11 +5,12 @@
  */
 import type { CurationRefusal, Unclaimed } from '../../domain/curations.ts';
 import type { NamesTable } from '../../domain/groupings.ts';
+import type { StatedLife } from '../../domain/lives.ts';
 import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames } from '../dimensions.ts';
+import { cachedNames } from '../names.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import {
   REFUSALS,
@@ -111,7 +112,7 @@ async function readTitles(
 }
 
 /** The other members of an action, as the view stores them. */
-interface Detail {
+interface Detail extends Partial<StatedLife> {
   readonly name?: string;
   readonly into?: string;
   readonly cluster?: string;
@@ -131,7 +132,7 @@ const isLeft = (example: string): boolean => example !== '';
 
 function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | null>): ListedCuration {
   const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
-  const { into, cluster, clusterName, from, examples, counterexamples, ...same } = JSON.parse(
+  const { into, cluster, clusterName, from, examples, counterexamples, fixedAt, ...same } = JSON.parse(
     row['detail'] as string,
   ) as Detail;
   const refused = row['refused'] as CurationRefusal | null;
@@ -151,6 +152,7 @@ function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | 
       ...(into === undefined ? {} : { intoTopic: nameOf('topic', into) }),
       ...(cluster === undefined ? {} : { topicCluster: nameOf('cluster', cluster) }),
       ...(clusterName === undefined ? {} : { newClusterName: clusterName }),
+      ...(fixedAt === undefined ? {} : { fixedAt: formatInstant(fixedAt) }),
       ...(from === undefined ? {} : { fromTopic: nameOf('topic', from) }),
     },
     status: refused !== null ? 'REFUSED' : undoneBy !== null ? 'UNDONE' : 'APPLIED',

@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { UNCLAIMED, type CurationAction, type CurationRefusal } from '../../domain/curations.ts';
+import { releaseSchema } from '../../domain/life-schema.ts';
+import { LIFE_STATES } from '../../domain/lives.ts';
 import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime } from '../../domain/metrics.ts';
@@ -40,6 +42,7 @@ const KINDS = [
   'ASSIGN',
   'EXCLUDE',
   'ROUTE',
+  'TRACK',
   'UNDO',
 ] as const satisfies readonly Exclude<CurationAction['kind'], 'CHECK'>[];
 
@@ -96,6 +99,12 @@ const curationSchema = z.strictObject({
         .enum(UNCLAIMED)
         .optional()
         .describe('ROUTE: where requests count that no topic made by people claims.'),
+      state: z.enum(LIFE_STATES).optional().describe('TRACK: where it stands.'),
+      fixedAt: z.iso.datetime().optional().describe('TRACK: since when it is fixed, where that was said.'),
+      release: releaseSchema.optional().describe('TRACK: in which release it is fixed.'),
+      owner: z.string().optional().describe('TRACK: who takes care of it.'),
+      note: z.string().optional().describe('TRACK: what there is to know.'),
+      link: z.string().optional().describe('TRACK: where more is, such as an issue.'),
       fromTopic: named.optional().describe('CREATE: the found topic that it took over.'),
     })
     .describe('The other members of the action.'),

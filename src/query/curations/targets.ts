@@ -20,7 +20,7 @@ import { GRANULARITY_NUMBER, KINDS } from '../../domain/kinds.ts';
 import { AppError } from '../../errors.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, entityById } from '../dimensions.ts';
+import { cachedNames, entityById } from '../names.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { NAMED_ENTITIES, type NamedEntity } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
@@ -47,8 +47,8 @@ export class CurationTargets {
    */
   messagesOf(instanceId: string, asked: AskedCuration, caller = ''): Promise<number> {
     return this.#read(instanceId, caller, async (names) => {
-      if (asked.kind === 'CHECK' || (asked.kind === 'UNDO' && (await names.isCheck(asked.id))))
-        return CHECK_MESSAGES;
+      if (asked.kind === 'CHECK' || asked.kind === 'TRACK') return CHECK_MESSAGES;
+      if (asked.kind === 'UNDO' && (await names.movesNothing(asked.id))) return CHECK_MESSAGES;
       const moved = movedBy(asked);
       return CURATION_MESSAGES + (moved === null ? 0 : await names.messagesOf(moved));
     });
@@ -129,6 +129,8 @@ async function checkIn(names: Names, asked: AskedCuration, other: string): Promi
       await names.refuseUnknownSession(asked.session);
       return { ...asked, id };
     }
+    case 'TRACK':
+      return { ...asked, id: await names.heir(asked.of, asked.id) };
     case 'ROUTE':
       return asked;
     case 'UNDO':
@@ -297,13 +299,17 @@ class Names {
     throw new AppError('CONFLICT', message);
   }
 
-  /** True if the curation is a verdict, which moves nothing. */
-  async isCheck(id: string): Promise<boolean> {
+  /** True if the curation is a verdict or a life. */
+  async movesNothing(id: string): Promise<boolean> {
     const instance = this.#instance;
     if (instance === null) return false;
     const rows = await this.#snapshot.all('select 1 as one from @curation', {
       rows: {
-        curation: { table: 'curation', equal: { instance }, and: "id = $id::uuid and action = 'CHECK'" },
+        curation: {
+          table: 'curation',
+          equal: { instance },
+          and: "id = $id::uuid and action in ('CHECK', 'TRACK')",
+        },
       },
       bindings: { id },
     });

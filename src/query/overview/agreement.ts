@@ -7,7 +7,7 @@
 import { kappaOf, type Agreements } from '../../domain/checks.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames } from '../dimensions.ts';
+import { cachedNames } from '../names.ts';
 import type { Range } from '../routing.ts';
 import type { Statement } from '../statement.ts';
 import type { Agreement } from './overview-schema.ts';

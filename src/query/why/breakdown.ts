@@ -8,7 +8,7 @@ import { KINDS } from '../../domain/kinds.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Statement, TableRows } from '../../store/published/segment-sql.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames } from '../dimensions.ts';
+import { cachedNames } from '../names.ts';
 import type { Range } from '../routing.ts';
 import { segmentCondition } from '../segments.ts';
 import type { WhyResponse } from './why-schema.ts';

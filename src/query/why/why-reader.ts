@@ -12,9 +12,12 @@ import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
-import { cachedNames, entityById, readDimensions } from '../dimensions.ts';
+import { readDimensions } from '../dimensions.ts';
+import { cachedNames, entityById } from '../names.ts';
 import { readEstimate } from '../checks/estimates.ts';
 import { isCheckedEntity } from '../../domain/checks.ts';
+import { trackedAs } from '../../domain/lives.ts';
+import { lifeOf } from '../curations/lives.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import type { QueryResponse } from '../response-schema.ts';
@@ -81,7 +84,8 @@ export class WhyReader {
       answerQuery(snapshot, { ...basic, ...changes }, this.#options);
     const range = { start: basic.range.start ?? -Infinity, end: basic.range.end ?? Infinity };
     const entity = { number: named.number, id: heir?.id ?? id };
-    const [whole, trend, averages, breakdown, checked] = await Promise.all([
+    const tracked = trackedAs(groupBy);
+    const [whole, trend, averages, breakdown, checked, life] = await Promise.all([
       query({ granularity: 'ALL' }),
       query({}),
       readAverages(query),
@@ -96,6 +100,7 @@ export class WhyReader {
             segment: basic.segment,
           })
         : null,
+      tracked === null ? null : lifeOf(snapshot, instance, tracked, number),
     ]);
     const dimension = await this.#dimension(snapshot, basic, instance, { number: named.own, id });
     const { topics, gaps, repeatedRequests, languages, endUsers } = breakdown;
@@ -123,6 +128,7 @@ export class WhyReader {
         languages,
         endUsers,
         checked,
+        life,
         lastProcessedAt: whole.lastProcessedAt ?? formatInstant(row['processed_at'] as number),
       },
     };

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
+import { lifeSchema } from '../../domain/life-schema.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { dateTime, metricsSchema } from '../../domain/metrics.ts';
 import type { Granularity } from '../../domain/time.ts';
@@ -129,6 +130,7 @@ export const whyResponseSchema = z.strictObject({
       'How sure its number of sessions is, as in an answer of GET /v1/checks; null: nobody has checked it, or it is a ' +
         'topic cluster or an end user.',
     ),
+  life: lifeSchema,
   wordings: z
     .strictObject({
       typical: z.array(wordingSchema).describe('How it is mostly said; at most five.'),

@@ -20,6 +20,7 @@ import {
 } from '../../domain/curations.ts';
 import { derivedId } from '../../domain/ids.ts';
 import { KINDS, slotOf } from '../../domain/kinds.ts';
+import { MOST_TRACKED, type TrackedEntity } from '../../domain/lives.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { isGiven, SIGNALS } from '../../domain/signal-kinds.ts';
 import type { CorrectedPlace, Decision } from './instance-curations.ts';
@@ -56,6 +57,10 @@ export function curate(
     curations.add({ curation, position, createdAt: acceptedAt, ...NOTHING, refused, undoneBy: null });
     return;
   }
+  if (action.kind === 'TRACK') {
+    track(instance, placed, action);
+    return;
+  }
   if ('position' in action) {
     correctMessage(instance, placed, action, messages);
     return;
@@ -81,7 +86,7 @@ export function curate(
 function outcomeOf(
   instance: InstanceState,
   placed: PlacedCuration,
-  action: Exclude<CurationAction, { kind: 'CHECK' } | { position: number } | { outcome: string }>,
+  action: Exclude<CurationAction, { kind: 'CHECK' | 'TRACK' } | { position: number } | { outcome: string }>,
 ): Outcome | CurationRefusal {
   if (instance.curations.accepted >= MOST_CURATIONS) return 'TOO_MANY';
   switch (action.kind) {
@@ -201,6 +206,18 @@ function undone(
   return { target: decision.target, other: -1, name: '' };
 }
 
+/** States the life of an entity. The query side follows what merges later, so the entity is only looked for. */
+function track(
+  instance: InstanceState,
+  { curation, position, acceptedAt: createdAt }: PlacedCuration,
+  { of, id }: Action<'TRACK'>,
+): void {
+  const { curations } = instance;
+  const isThere = trackedEntity(instance, of, id) !== null;
+  const refused = curations.tracked >= MOST_TRACKED ? 'TOO_MANY' : isThere ? null : 'UNKNOWN';
+  curations.add({ curation, position, createdAt, ...NOTHING, refused, undoneBy: null });
+}
+
 type MessageCorrection = Extract<CurationAction, { position: number }>;
 
 /** Corrects what one message shows. */
@@ -295,14 +312,20 @@ function entityIn(
 
 /** The number of what a correction names, of what merged its heir; null if it is not there. */
 function correctedEntity(instance: InstanceState, { of, id }: MessageCorrection): number | null {
-  if (of === 'GAP') return numberOf(instance, 'GAP', id);
+  const number = trackedEntity(instance, of, id);
+  // What end users give, they alone take back.
+  return number === null || (of === 'SIGNAL' && isGiven(number)) ? null : number;
+}
+
+/** The same of what has a life. */
+function trackedEntity(instance: InstanceState, of: TrackedEntity, id: string): number | null {
+  if (of === 'GAP' || of === 'TOPIC') return numberOf(instance, of, id);
   if (of === 'REPEATED_REQUEST') {
     const number = instance.repeatedRequestOf(id);
     return number === null ? null : instance.resolved(KINDS.repeatedRequest, number);
   }
   const signal = SIGNALS.findIndex(({ key }) => derivedId(instance.instanceId, 'signal', key) === id);
-  // What end users give, they alone take back.
-  return signal < 0 || isGiven(signal) ? null : signal;
+  return signal < 0 ? null : signal;
 }
 
 /**

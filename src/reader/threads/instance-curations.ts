@@ -56,6 +56,9 @@ const ENTITY_OF: Readonly<Partial<Record<CurationAction['kind'], CurationRow['en
   LABEL: 'LABEL',
 };
 
+/** Actions that topics do not depend on. */
+const OF_NO_TOPIC: ReadonlySet<CurationAction['kind']> = new Set(['UNDO', 'CHECK', 'LABEL', 'TRACK']);
+
 /** The decisions of one instance. */
 export class InstanceCurations {
   readonly #instance: number;
@@ -65,6 +68,9 @@ export class InstanceCurations {
   #accepted = 0;
   #checks = 0;
   #readerChecks = 0;
+  #tracked = 0;
+  /** UTF-16 units of the texts of lives. */
+  #lifeTexts = 0;
   readonly #unsaved = new Set<number>();
   readonly #undrained = new Set<number>();
   /** The names in effect: of each entity kind, by number. */
@@ -85,7 +91,7 @@ export class InstanceCurations {
     this.#instance = instance;
   }
 
-  /** Number of decisions that were not refused, without checks. */
+  /** Number of decisions that were not refused, without checks and lives. */
   get accepted(): number {
     return this.#accepted;
   }
@@ -98,6 +104,11 @@ export class InstanceCurations {
   /** Number of checks by language models that were not refused. */
   get readerChecks(): number {
     return this.#readerChecks;
+  }
+
+  /** Number of stated lives that were not refused. */
+  get tracked(): number {
+    return this.#tracked;
   }
 
   has(id: string): boolean {
@@ -153,7 +164,7 @@ export class InstanceCurations {
       const { action } = curation;
       if ('entity' in action && action.entity !== 'TOPIC') continue;
       if ('position' in action || 'outcome' in action) continue;
-      if (action.kind === 'UNDO' || action.kind === 'CHECK' || action.kind === 'LABEL') continue;
+      if (OF_NO_TOPIC.has(action.kind)) continue;
       if (action.kind === 'ROUTE') {
         routesToOther = action.unclaimed === 'OTHER';
         continue;
@@ -276,13 +287,17 @@ export class InstanceCurations {
 
   /** Estimated memory, bytes. */
   get bytes(): number {
-    return this.#decisions.length * DECISION_BYTES;
+    return this.#decisions.length * DECISION_BYTES + 2 * this.#lifeTexts;
   }
 
   #count({ refused, curation }: Decision): void {
     if (refused !== null) return;
     const { action } = curation;
-    if (action.kind !== 'CHECK') this.#accepted += 1;
+    if (action.kind === 'TRACK') {
+      const { owner = '', note = '', link = '' } = action;
+      this.#tracked += 1;
+      this.#lifeTexts += owner.length + note.length + link.length;
+    } else if (action.kind !== 'CHECK') this.#accepted += 1;
     else if (action.reader === undefined) this.#checks += 1;
     else this.#readerChecks += 1;
   }

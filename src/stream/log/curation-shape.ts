@@ -12,6 +12,14 @@ import {
   UNCLAIMED,
   type CurationAction,
 } from '../../domain/curations.ts';
+import {
+  isWebLink,
+  LIFE_STATES,
+  LONGEST_LINK,
+  LONGEST_NOTE,
+  LONGEST_OWNER,
+  TRACKED_ENTITIES,
+} from '../../domain/lives.ts';
 import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 
 /** Longest text of a curation, UTF-16 units. */
@@ -39,6 +47,14 @@ const CHECKS: Readonly<Record<CurationAction['kind'], (action: Members) => boole
   CHECK: ({ of, session, verdict, reader = '' }) =>
     isOneOf(CHECKED, of) && isText(session) && isOneOf(VERDICTS, verdict) && isText(reader),
   ROUTE: ({ unclaimed }) => isOneOf(UNCLAIMED, unclaimed),
+  TRACK: ({ of, state, fixedAt, release, owner = '', note = '', link }) =>
+    isOneOf(TRACKED_ENTITIES, of) &&
+    isOneOf(LIFE_STATES, state) &&
+    (fixedAt === undefined || Number.isSafeInteger(fixedAt)) &&
+    (release === undefined || (isMembers(release) && isText(release['name']) && isText(release['value']))) &&
+    isText(owner, LONGEST_OWNER) &&
+    isText(note, LONGEST_NOTE) &&
+    (link === undefined || (typeof link === 'string' && link.length <= LONGEST_LINK && isWebLink(link))),
   UNDO: () => true,
 };
 

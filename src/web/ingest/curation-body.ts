@@ -19,7 +19,8 @@ import {
 } from '../../domain/curations.ts';
 import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { givenUuid } from '../../domain/uuid.ts';
-import { isPlainName, NAME_RULE } from '../../domain/printable.ts';
+import { lifeBy, lifeSchema } from './life-body.ts';
+import { line, tidy } from './line-text.ts';
 import { checked } from './validation.ts';
 
 /** A valid request: UUIDs in lower case, texts as they are stored. */
@@ -28,21 +29,7 @@ export interface CurationRequest {
   readonly asked: AskedCuration;
 }
 
-/** Collapses white space, so that a person's text becomes one line. */
-export function tidy(text: string): string {
-  return text.toWellFormed().replace(/\s+/gu, ' ').trim();
-}
-
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
-
-/** Schema of a one-line text of at most `longest` UTF-16 units. */
-export function line(longest: number) {
-  return z
-    .string('must be a string')
-    .refine((text) => isPlainName(tidy(text)), NAME_RULE)
-    .refine((text) => tidy(text).length <= longest, `must be at most ${longest} characters long`)
-    .meta({ maxLength: longest });
-}
 
 const name = (description: string) =>
   line(LONGEST_NAME)
@@ -158,7 +145,18 @@ function refuseMixed(
       issue(unwanted, `must not stand beside ${first}`);
 }
 
-const ACTIONS = ['RENAME', 'PIN', 'MERGE', 'MOVE', 'HIDE', 'ASSIGN', 'EXCLUDE', 'ROUTE', 'UNDO'] as const;
+const ACTIONS = [
+  'RENAME',
+  'PIN',
+  'MERGE',
+  'MOVE',
+  'HIDE',
+  'ASSIGN',
+  'EXCLUDE',
+  'ROUTE',
+  'TRACK',
+  'UNDO',
+] as const;
 
 export const curationSchema = z.discriminatedUnion(
   'action',
@@ -239,6 +237,7 @@ export const curationSchema = z.discriminatedUnion(
         .enum(UNCLAIMED, `must be one of ${UNCLAIMED.join(', ')}`)
         .describe('FOUND: under the topic found for them, as at first. OTHER: under the topic Other.'),
     }),
+    lifeSchema,
     z.strictObject({
       action: z.literal('UNDO').describe('Takes a curation back.'),
       instanceId,
@@ -305,6 +304,8 @@ function askedBy(body: z.output<typeof curationSchema>): AskedCuration {
         id: otherTopicId(body.instanceId.toLowerCase()),
         unclaimed: body.unclaimed,
       };
+    case 'TRACK':
+      return lifeBy(body);
     case 'UNDO':
       return { kind: 'UNDO', id: body.curationId.toLowerCase() };
     default:

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { ErasedKind } from '../../domain/erasures.ts';
 import { MAX_LABEL_BYTES } from '../../domain/limits.ts';
 import { givenUuid } from '../../domain/uuid.ts';
-import { line, tidy } from './curation-body.ts';
+import { line, tidy } from './line-text.ts';
 import { checked } from './validation.ts';
 
 /** Length of a reason, UTF-16 units. */

@@ -20,6 +20,7 @@ import type {
 } from '../../../src/domain/facts.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { KINDS } from '../../../src/domain/kinds.ts';
+import { LIFE_STATES, MOST_TRACKED } from '../../../src/domain/lives.ts';
 import { SESSION_OUTCOMES, type SessionOutcome } from '../../../src/domain/session-outcomes.ts';
 import { INFERRED_SIGNALS } from '../../../src/domain/signal-kinds.ts';
 import { certain } from '../../support/signals.ts';
@@ -846,6 +847,12 @@ describe('decisions among messages', () => {
           kind: fc.constant('ROUTE' as const),
           unclaimed: fc.constantFrom('OTHER' as const, 'OTHER' as const, 'FOUND' as const),
         }),
+        fc.record({
+          kind: fc.constant('TRACK' as const),
+          of: fc.constantFrom('TOPIC' as const, 'GAP' as const, 'SIGNAL' as const),
+          which,
+          state: fc.constantFrom(...LIFE_STATES),
+        }),
         fc.record({ kind: fc.constant('UNDO' as const), which }),
       ),
     },
@@ -927,6 +934,13 @@ describe('decisions among messages', () => {
         return { kind: given.kind, of: 'TOPIC', id: idAt('topic', given.which), text: texts[given.text]! };
       case 'ROUTE':
         return { ...given, id: OTHER };
+      case 'TRACK':
+        return {
+          kind: 'TRACK',
+          of: given.of,
+          id: idAt(given.of.toLowerCase(), given.which),
+          state: given.state,
+        };
       case 'UNDO':
         return { kind: 'UNDO', id: idAt('curation', given.which) };
     }
@@ -968,6 +982,83 @@ describe('decisions among messages', () => {
       ),
       { numRuns: 25, seed: 7 },
     );
+  });
+});
+
+describe('lives', () => {
+  const track = (id: string, more: object = {}): CurationAction => ({
+    kind: 'TRACK',
+    of: 'TOPIC',
+    id,
+    state: 'PLANNED',
+    owner: 'Ann',
+    ...more,
+  });
+
+  it('are listed with what was said, change nothing, and are undone', () => {
+    const [store, other] = [new Curated(), new Curated()];
+    const { id } = store.topicAt(1)!;
+    const row = store.decide(track(id));
+    deepEqual(
+      [row.action, row.entity, row.entityId, row.refused, JSON.parse(row.detail)],
+      ['TRACK', 'TOPIC', id, null, { state: 'PLANNED', owner: 'Ann' }],
+    );
+    for (let position = 100; position < 300; position += 1) {
+      store.ask(position, `track my parcel or cancel my order ${position}`);
+      other.ask(position, `track my parcel or cancel my order ${position}`);
+    }
+    const withoutCurations = (one: Curated): unknown =>
+      [...one.rows].filter(([key]) => !key.startsWith('curation ') && !key.startsWith('instance '));
+    deepEqual(withoutCurations(store), withoutCurations(other));
+    equal(store.decide({ kind: 'UNDO', id: row.id }).refused, null);
+    equal(store.decide({ kind: 'UNDO', id: row.id }).refused, 'NOT_UNDOABLE');
+  });
+
+  it('are refused where the entity is not there when their turn comes', () => {
+    const store = new Curated();
+    const gap = { role: 'assistant', gap: { type: 'TOOL', words: 'change the address' } } as const;
+    const found = derivedId(INSTANCE_ID, 'gap', '50');
+    const of = { of: 'GAP' } as const;
+    equal(store.decide(track(found, of)).refused, 'UNKNOWN');
+    store.fold([enrichedTurn(50, 'I cannot change the address', gap)]);
+    equal(store.row<GapRow>('gap 1 0').id, found);
+    equal(store.decide(track(found, of)).refused, null);
+    equal(store.decide(track(found)).refused, 'UNKNOWN');
+    for (const key of ['gratitude', 'thumbs-down'])
+      equal(store.decide(track(derivedId(INSTANCE_ID, 'signal', key), { of: 'SIGNAL' })).refused, null, key);
+    equal(store.decide(track(uuid(1), { of: 'SIGNAL' })).refused, 'UNKNOWN');
+    equal(store.decide(track(uuid(1), { of: 'REPEATED_REQUEST' })).refused, 'UNKNOWN');
+    equal(store.decide(track(OTHER)).refused, 'UNKNOWN');
+  });
+
+  it('have a limit of their own', () => {
+    const store = new Curated();
+    const curations = new InstanceCurations(1);
+    const { id } = store.topicAt(1)!;
+    for (let number = 0; number < MOST_TRACKED - 1; number += 1) {
+      const { curation, position, acceptedAt: createdAt } = placed(5000 + number, track(id));
+      const rest = { target: -1, other: -1, name: '', refused: null, undoneBy: null };
+      curations.add({ curation, position, createdAt, ...rest });
+    }
+    deepEqual([curations.tracked, curations.accepted, curations.checks], [MOST_TRACKED - 1, 0, 0]);
+    for (const row of curations.takeState()) store.state.set(`1 curation ${row.key}`, row);
+    store.restart();
+    deepEqual(
+      [1, 2].map(() => store.decide(track(id)).refused),
+      [null, 'TOO_MANY'],
+    );
+    equal(store.decide(rename(id, 'One')).refused, null);
+  });
+
+  it('take memory for their texts', () => {
+    const bytesOf = (more: object): number => {
+      const curations = new InstanceCurations(1);
+      const { curation, position, acceptedAt: createdAt } = placed(1, track(uuid(1), more));
+      const rest = { target: -1, other: -1, name: '', refused: null, undoneBy: null };
+      curations.add({ curation, position, createdAt, ...rest });
+      return curations.bytes;
+    };
+    equal(bytesOf({ note: 'x'.repeat(1000), link: 'y'.repeat(500) }) - bytesOf({}), 3000);
   });
 });
 

@@ -194,7 +194,11 @@ export type Curation =
       readonly action: 'PIN' | 'HIDE' | 'MERGE' | 'MOVE' | 'ROUTE' | 'UNDO';
       readonly [target: string]: string;
     }
-  | { readonly action: 'ASSIGN' | 'EXCLUDE'; readonly [target: string]: string | number };
+  | { readonly action: 'ASSIGN' | 'EXCLUDE'; readonly [target: string]: string | number }
+  | {
+      readonly action: 'TRACK';
+      readonly [member: string]: string | { readonly name: string; readonly value: string };
+    };
 
 /** The body of POST /v1/topics, without the instance. */
 export interface NewTopic {

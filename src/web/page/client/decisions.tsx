@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useState } from 'preact/hooks';
+import { LIFE_STATE_WORDS } from '../../../domain/lives.ts';
 import { api, type CurationsResponse } from './api.ts';
 import { useCurating } from './curating.ts';
 import { MakeTopic, Undo } from './curate.tsx';
@@ -145,6 +146,8 @@ const NOUNS: Readonly<Record<string, string>> = {
   TOPIC: 'the topic',
   TOPIC_CLUSTER: 'the topic cluster',
   GAP: 'the gap',
+  SIGNAL: 'the signal',
+  REPEATED_REQUEST: 'the repeated request',
 };
 
 /** `undone`: the curation that an undo took back, if it is listed. */
@@ -227,6 +230,13 @@ function What({
         <>Counted requests that no topic of yours claims as {linked('Other')}</>
       ) : (
         <>Showed found topics for requests that no topic of yours claims</>
+      );
+    case 'TRACK':
+      return (
+        <>
+          Set {noun} {it} to “{LIFE_STATE_WORDS[details.state ?? 'OPEN']}”
+          {details.owner === undefined ? '' : `, owner: ${details.owner}`}
+        </>
       );
     case 'UNDO':
       return undone === undefined ? (

@@ -24,6 +24,7 @@ import {
 } from './format.ts';
 import { useAnswer, useNavigation, useTitle } from './hooks.ts';
 import { LabelName } from './labels.tsx';
+import { isTracked, LifeOf } from './life.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './parts.tsx';
 import { usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
@@ -63,6 +64,7 @@ interface Found {
   readonly compared: Compared;
   /** Null for a signal, which has no such route. */
   readonly why: WhyResponse | null;
+  readonly life: WhyResponse['life'];
   /** Number of active days; null except for an end user. */
   readonly days: number | null;
 }
@@ -74,13 +76,18 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     askFound(kind, state.id, period, isShared, signal),
   );
   const attributes = useAttributes(version);
-  const decisions = useDecisionsAbout(state.id, (isCurated(kind) || kind === 'label') && !isShared, version);
+  const decisions = useDecisionsAbout(
+    state.id,
+    (isCurated(kind) || isTracked(kind) || kind === 'label') && !isShared,
+    version,
+  );
   useTitle(state.session !== '' ? null : value === null ? '' : value.name);
   if (value === null) return error === null ? <Loading /> : <Fault error={error} />;
-  const { name, description, compared, why } = value;
+  const { name, description, compared, why, life } = value;
   return (
     <>
       <Heading kind={kind} id={state.id} name={name} note={description} decisions={decisions} />
+      {isTracked(kind) ? <LifeOf kind={kind} id={state.id} name={name} life={life} /> : null}
       {why?.heir == null ? null : (
         <p class="notice">
           It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that
@@ -144,11 +151,27 @@ async function askFound(
     const [compared, { elements }] = await Promise.all([
       comparing,
       // A link gives access to its period only.
-      api.query({ ...base, ...(isShared ? period.range : {}), groupBy, fields: 'sessions', ids: id }, signal),
+      api.query(
+        {
+          ...base,
+          ...(isShared ? period.range : { dimensionFields: 'life' }),
+          groupBy,
+          fields: 'sessions',
+          ids: id,
+        },
+        signal,
+      ),
     ]);
     const found = elements[0]?.dimensions.csatDsatSignal;
     const name = found?.name ?? (isShared ? 'Signal' : 'This instance has no such signal');
-    return { name, description: found?.description, compared, why: null, days: null };
+    return {
+      name,
+      description: found?.description,
+      compared,
+      why: null,
+      life: found?.life ?? null,
+      days: null,
+    };
   }
   const range = { ...base, ...period.range };
   const [compared, why, days] = await Promise.all([
@@ -168,6 +191,7 @@ async function askFound(
     description: gap?.description ?? repeatedRequest?.description ?? label?.description,
     compared,
     why,
+    life: why.life,
     days: days?.pagination.total ?? null,
   };
 }

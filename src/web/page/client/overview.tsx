@@ -12,6 +12,7 @@ import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
 import { counted, formatCount, formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
+import { LifeTag } from './life.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
@@ -32,14 +33,17 @@ const SPARKLINES = 100;
 
 async function askLists(
   { range, signals: counted, coarse, instance }: Period,
+  isShared: boolean,
   signal: AbortSignal,
 ): Promise<Lists> {
   const query = (groupBy: string, fields: string, more: Readonly<Record<string, string | number>>) =>
     api.query({ instanceId: instance, ...range, groupBy, fields, ...more }, signal);
   const largest = { 'sort.field': 'sessions' };
+  // A link gives access to no dimension field.
+  const life = isShared ? {} : { dimensionFields: 'life' };
   const topicsWithTrends = async () => {
     const metrics = 'sessions,users,messages,sat,dsat,netSat';
-    const topics = await query('TOPIC', metrics, { ...largest, ...counted, limit: 1000 });
+    const topics = await query('TOPIC', metrics, { ...largest, ...counted, ...life, limit: 1000 });
     const ids = topics.elements.slice(0, SPARKLINES).map(({ dimensions }) => dimensions.topic?.id ?? '');
     const buckets = { timeGranularity: coarse, ids: ids.join(','), limit: 10_000 };
     const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
@@ -49,11 +53,12 @@ async function askLists(
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, ...counted, limit: 1000 }),
     query('GAP', 'sessions,users,messages,dissatisfied,excessDissatisfied', {
+      ...life,
       'sort.field': 'excessDissatisfied',
       limit: 1000,
     }),
-    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, limit: 1000 }),
-    query('CSAT_DSAT', 'sessions,users,messages', largest),
+    query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, ...life, limit: 1000 }),
+    query('CSAT_DSAT', 'sessions,users,messages', { ...largest, ...life }),
     query('LABEL', 'sessions,users,messages', { ...largest, limit: 200 }),
   ]);
   return { ...topics, clusters, gaps, repeats, signals, labels };
@@ -65,6 +70,7 @@ const PARTS = 6;
 /** Shows the numbers first; the comparison and the lists follow as they arrive. */
 export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; readonly version: string }) {
   const period = usePeriod();
+  const { isShared } = useNavigation();
   const { name } = period;
   const numbers = useAnswer(`numbers ${name}`, version, (signal) =>
     api.overview(
@@ -78,7 +84,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
     ),
   );
   const compared = useAnswer(`before ${name}`, version, (signal) => askBefore(period, signal));
-  const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, signal));
+  const lists = useAnswer(`lists ${name}`, version, (signal) => askLists(period, isShared, signal));
   const attributes = useAttributes(version);
   const error = numbers.error ?? compared.error ?? lists.error;
   const now = numbers.value;
@@ -312,7 +318,8 @@ function Found({
 }) {
   const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal, label }, fields }) => {
     const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? label ?? {};
-    return { id, name, description, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
+    const life = (gap ?? repeatedRequest ?? csatDsatSignal)?.life;
+    return { id, name, description, life, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
   });
   const csv = () => [
     [...HEADS[view], 'id', 'sessions', 'users', 'messages'],
@@ -335,9 +342,10 @@ function Found({
     <Section title={title} csv={csv}>
       {lead === undefined ? null : <p class="faint">{lead}</p>}
       <Ranked
-        rows={found.map(({ id, name, description, type, fields }) => ({
+        rows={found.map(({ id, name, description, life, type, fields }) => ({
           id,
           name,
+          tag: <LifeTag life={life} />,
           ...(description ? { title: description } : {}),
           ...(type === undefined
             ? {}

@@ -249,6 +249,8 @@ export function Ranked({
     readonly name: string;
     /** A word after the name. */
     readonly note?: string;
+    /** Stands after the note. */
+    readonly tag?: ComponentChildren;
     /** The full or explained name. */
     readonly title?: string;
     readonly count: number | undefined;
@@ -260,21 +262,24 @@ export function Ranked({
   const table = (
     <table>
       <tbody>
-        {(isWhole ? rows : rows.slice(0, FIRST_ROWS)).map(({ id, name, note, title = name, count, to }) => (
-          <tr key={id}>
-            <td>
-              {to === undefined ? (
-                <span title={title}>{name}</span>
-              ) : (
-                <Go to={to} title={title}>
-                  {name}
-                </Go>
-              )}
-              {note === undefined ? null : <span class="faint"> {note}</span>}
-            </td>
-            <td class="number">{formatCount(count)}</td>
-          </tr>
-        ))}
+        {(isWhole ? rows : rows.slice(0, FIRST_ROWS)).map(
+          ({ id, name, note, tag, title = name, count, to }) => (
+            <tr key={id}>
+              <td>
+                {to === undefined ? (
+                  <span title={title}>{name}</span>
+                ) : (
+                  <Go to={to} title={title}>
+                    {name}
+                  </Go>
+                )}
+                {note === undefined ? null : <span class="faint"> {note}</span>}
+                {tag}
+              </td>
+              <td class="number">{formatCount(count)}</td>
+            </tr>
+          ),
+        )}
       </tbody>
     </table>
   );

@@ -8,6 +8,7 @@ import { LONGEST_NET, NetBar, ShareBar, Sparkline, type Point } from './charts.t
 import { filled } from './compared.ts';
 import { MakeTopic } from './curate.tsx';
 import { formatCount, formatShare } from './format.ts';
+import { LifeTag } from './life.tsx';
 import { Empty, Go, Head, Section } from './parts.tsx';
 import { datesOf, type Period } from './period.ts';
 
@@ -148,13 +149,14 @@ function Topic({
   readonly trend: readonly Point[] | undefined;
   readonly share: number;
 }) {
-  const { id = '', name = '' } = dimensions.topic ?? {};
+  const { id = '', name = '', life } = dimensions.topic ?? {};
   return (
     <tr>
       <td class={isInside ? 'name inside' : 'name'}>
         <Go to={{ view: 'topic', id }} title={name}>
           {name}
         </Go>
+        <LifeTag life={life} />
       </td>
       <td class="wide">
         {trend === undefined ? null : <Sparkline points={trend} label={`Conversations about ${name}`} />}

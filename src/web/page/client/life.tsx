@@ -1,0 +1,189 @@
+/**
+ * The life of a topic, gap, repeated request or signal: where it stands, who takes care of it, and a dialog to say so.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
+import { useState } from 'preact/hooks';
+import type { Life } from '../../../domain/life-schema.ts';
+import {
+  isWebLink,
+  LIFE_STATES,
+  LIFE_STATE_WORDS,
+  LONGEST_LINK,
+  LONGEST_NOTE,
+  LONGEST_OWNER,
+  type LifeState,
+} from '../../../domain/lives.ts';
+import { useCurating } from './curating.ts';
+import { Dialog } from './dialog.tsx';
+import { formatDay } from './format.ts';
+import { useNavigation } from './hooks.ts';
+import type { EntityKind } from './state.ts';
+
+/** Entities with a life, with the parameter of their id. */
+const TRACKED = {
+  topic: 'topicId',
+  gap: 'gapId',
+  repeat: 'repeatedRequestId',
+  signal: 'signalId',
+} as const;
+type TrackedKind = keyof typeof TRACKED;
+
+export function isTracked(kind: EntityKind): kind is TrackedKind {
+  return kind in TRACKED;
+}
+
+const LOOKS: Readonly<Record<LifeState, string>> = {
+  OPEN: 'tag',
+  PLANNED: 'tag warn',
+  FIXED: 'tag good',
+  WONT_DO: 'tag',
+};
+
+/** The state in a list; nothing where nobody said anything. */
+export function LifeTag({ life }: { readonly life: Life | null | undefined }) {
+  return life == null ? null : <span class={LOOKS[life.state]}>{LIFE_STATE_WORDS[life.state]}</span>;
+}
+
+/** Shows the life on the page of an entity, with a button to state it anew. */
+export function LifeOf({
+  kind,
+  id,
+  name,
+  life,
+}: {
+  readonly kind: TrackedKind;
+  readonly id: string;
+  readonly name: string;
+  readonly life: Life | null;
+}) {
+  const { isShared } = useNavigation();
+  if (isShared && life === null) return null;
+  return (
+    <div class="curate" role="group" aria-label={`Status of ${name}`}>
+      <span>
+        Status: {life === null ? LIFE_STATE_WORDS.OPEN : <LifeTag life={life} />} {sinceWords(life)}
+      </span>
+      {life?.owner == null ? null : <span>{life.owner}</span>}
+      {life?.note == null ? null : <span class="faint">{life.note}</span>}
+      {life?.link == null || !isWebLink(life.link) ? null : (
+        <a href={life.link} rel="noreferrer">
+          {hostOf(life.link)}
+        </a>
+      )}
+      {isShared ? null : <ChangeLife kind={kind} id={id} name={name} life={life} />}
+    </div>
+  );
+}
+
+function ChangeLife(target: Parameters<typeof LifeOf>[0]) {
+  const { reason } = useCurating();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" disabled={reason !== ''} title={reason} onClick={() => setOpen(true)}>
+        Change status …
+      </button>
+      {isOpen ? <LifeDialog {...target} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function sinceWords(life: Life | null): string {
+  if (life?.release != null) return `in ${life.release.name} ${life.release.value}`;
+  return life?.fixedAt == null ? '' : `since ${formatDay(life.fixedAt)}`;
+}
+
+function hostOf(link: string): string {
+  return URL.parse(link)?.host ?? link;
+}
+
+function LifeDialog({
+  kind,
+  id,
+  name,
+  life,
+  onClose,
+}: Parameters<typeof LifeOf>[0] & { readonly onClose: () => void }) {
+  const { decide } = useCurating();
+  const [fields, setFields] = useState({
+    state: life?.state ?? 'OPEN',
+    owner: life?.owner ?? '',
+    note: life?.note ?? '',
+    link: life?.link ?? '',
+  });
+  const set = (changes: Partial<typeof fields>): void => setFields({ ...fields, ...changes });
+  const { state, owner, note, link } = fields;
+  return (
+    <Dialog
+      title={`Status of “${name}”`}
+      action="Save status"
+      isReady={link.trim() === '' || isWebLink(link.trim())}
+      onConfirm={() =>
+        decide(
+          {
+            action: 'TRACK',
+            [TRACKED[kind]]: id,
+            state,
+            ...(state === 'FIXED' ? sinceOf(life) : {}),
+            owner,
+            note,
+            ...(link.trim() === '' ? {} : { link: link.trim() }),
+          },
+          `“${name}”: ${LIFE_STATE_WORDS[state]}.`,
+        )
+      }
+      onClose={onClose}
+    >
+      <p class="faint">It changes no number, and you can undo it.</p>
+      <label>
+        Status
+        <select
+          value={state}
+          onChange={({ currentTarget }) => set({ state: currentTarget.value as LifeState })}
+        >
+          {LIFE_STATES.map((one) => (
+            <option key={one} value={one}>
+              {LIFE_STATE_WORDS[one]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Who takes care of it (optional)
+        <input
+          maxLength={LONGEST_OWNER}
+          value={owner}
+          onInput={({ currentTarget }) => set({ owner: currentTarget.value })}
+        />
+      </label>
+      <label>
+        Note (optional)
+        <textarea
+          rows={3}
+          maxLength={LONGEST_NOTE}
+          value={note}
+          onInput={({ currentTarget }) => set({ note: currentTarget.value })}
+        />
+      </label>
+      <label>
+        Link, such as an issue (optional)
+        <input
+          type="url"
+          maxLength={LONGEST_LINK}
+          value={link}
+          onInput={({ currentTarget }) => set({ link: currentTarget.value })}
+        />
+      </label>
+    </Dialog>
+  );
+}
+
+/** What is fixed stays so since when it was: each statement is the whole life. */
+function sinceOf(life: Life | null): {
+  readonly fixedAt?: string;
+  readonly release?: NonNullable<Life['release']>;
+} {
+  if (life?.release != null) return { release: life.release };
+  return life?.fixedAt == null ? {} : { fixedAt: life.fixedAt };
+}
