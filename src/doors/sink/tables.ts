@@ -11,7 +11,7 @@ import type { Granularity } from '../../domain/time.ts';
 import { LAST_STEP, secondsOfStep } from '../../domain/waits.ts';
 
 /** Raised when columns or partitions change; the next run then writes all files again. */
-export const SCHEMA_VERSION = 6;
+export const SCHEMA_VERSION = 7;
 
 /** Types that Parquet, ClickHouse, Spark and DuckDB share: ids are text, instants are UTC microseconds. */
 export type ColumnType = 'VARCHAR' | 'BIGINT' | 'INTEGER' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ';
@@ -302,5 +302,49 @@ left join (${ENTITIES}) e on e.instance = r.instance and e.kind = r.kind and e.e
       ),
     ],
     key: ['said_at', 'verdict_id'],
+  },
+  {
+    name: 'lives',
+    what:
+      'where people said that something stands (TRACK); the latest of an entity, and of what merged into it, holds, and ' +
+      'is the whole: what it leaves out is empty',
+    rows: { table: 'curation' },
+    joined: '',
+    where: "r.action = 'TRACK' and r.refused is null and r.undone_by is null",
+    division: { by: 'none' },
+    columns: [
+      id('life_id', 'r.id', 'the curation that said so'),
+      instant('said_at', 'r.created_at', 'when it was accepted'),
+      {
+        name: 'place',
+        type: 'INTEGER',
+        sql: 'r.curation',
+        what: 'its place among the decisions of the instance: ascends',
+      },
+      text('key_id', 'the key that said it'),
+      text('kind', 'TOPIC, SIGNAL, GAP or REPEATED_REQUEST', 'r.entity'),
+      id('entity_id', 'r.entity_id', 'the id of the topic, signal, gap or repeated request'),
+      text('state', 'OPEN, PLANNED, FIXED or WONT_DO', "json_extract_string(r.detail, '$.state')"),
+      optional(
+        instant(
+          'fixed_at',
+          "case when json_extract_string(r.detail, '$.state') = 'FIXED' and json_extract(r.detail, '$.release') is null " +
+            "then coalesce(make_timestamp(json_extract(r.detail, '$.fixedAt')::bigint), r.created_at) end",
+          'FIXED: since when; null: another state, or it is fixed in a release',
+        ),
+      ),
+      optional(
+        text(
+          'release_name',
+          'FIXED: the attribute of sessions',
+          "json_extract_string(r.detail, '$.release.name')",
+        ),
+      ),
+      optional(text('release_value', 'FIXED: its value', "json_extract_string(r.detail, '$.release.value')")),
+      optional(text('owner', 'who takes care of it', "json_extract_string(r.detail, '$.owner')")),
+      optional(text('note', 'what there is to know', "json_extract_string(r.detail, '$.note')")),
+      optional(text('link', 'where more is', "json_extract_string(r.detail, '$.link')")),
+    ],
+    key: ['place'],
   },
 ];

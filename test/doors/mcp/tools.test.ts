@@ -391,9 +391,55 @@ describe('hostile texts', () => {
       notFound: { sessions: 640, yes: 0, no: 10, unsure: 0, share: { share: 0, low: 0, high: 0.2 } },
       recall: 1,
     },
+    life: {
+      state: 'FIXED',
+      fixedAt: null,
+      release: { name: HOSTILE, value: HOSTILE },
+      owner: HOSTILE,
+      note: HOSTILE,
+      link: `https://a.example/${HOSTILE}`,
+      at: AT,
+      curationId: id(6),
+    },
     wordings: { typical: [wording], newest: [{ ...wording, position: 8 }] },
     lastProcessedAt: AT,
   };
+
+  it('say where something stands', async () => {
+    const said = {
+      ...why.life,
+      fixedAt: '2026-03-01T00:00:00.000Z',
+      release: null,
+      owner: 'Ann',
+      note: 'New form',
+    };
+    const ask = async (life: unknown): Promise<string> => {
+      const { call } = harness({
+        '/query': () => list('topic', ['Parcels']),
+        [`/topics/${id(0)}`]: () => ({ ...why, life }),
+      });
+      return (await call('why', { about: id(0) })).text;
+    };
+    match(
+      await ask({ ...said, link: null }),
+      /^Status, as people said: FIXED since 2026-03-01\. Owner: Ann\. Note: New form$/m,
+    );
+    ok(!(await ask(null)).includes('Status'));
+    ok(!(await ask(undefined)).includes('Status'));
+    const { asked, call } = harness({
+      '/query': () => ({
+        ...list('gap', ['One', 'Two']),
+        elements: [...list('gap', ['One']).elements, ...list('gap', ['Two'], {}, { life: said }).elements],
+      }),
+    });
+    const { text, structuredContent } = await call('topics', { kind: 'gaps' });
+    equal(asked.find(({ path }) => path === '/query')?.parameters['dimensionFields'], 'life');
+    match(text, /\| state \|/);
+    deepEqual(
+      rowsOf(structuredContent, 'rows').map(({ state }) => state),
+      [undefined, 'FIXED'],
+    );
+  });
 
   it('say how sure a number is that people have checked', async () => {
     const found = { '/query': () => list('topic', ['Parcels']) };

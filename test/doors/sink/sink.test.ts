@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { CurationRow } from '../../../src/domain/facts.ts';
 import { SESSION_OUTCOMES } from '../../../src/domain/session-outcomes.ts';
 import { secondsOfStep, waitStep } from '../../../src/domain/waits.ts';
 import type { SinkManifest } from '../../../src/doors/sink/manifest.ts';
@@ -200,6 +201,71 @@ describe('a sink', () => {
       { title: 'session 1', outcome: 'thanked' },
       { title: 'session 2', outcome: 'handed_over' },
     ]);
+  });
+
+  it('has where things stand, without what was refused or undone', async () => {
+    const opened = await openFixture();
+    const said = (number: number, detail: object, parts: Partial<CurationRow> = {}): CurationRow => ({
+      instance: 1,
+      curation: number,
+      id: uuid(7, number),
+      position: 10 + number,
+      createdAt: NOON,
+      keyId: 'key',
+      action: 'TRACK',
+      entity: 'TOPIC',
+      entityId: uuid(5, number),
+      detail: JSON.stringify(detail),
+      refused: null,
+      undoneBy: null,
+      ...parts,
+    });
+    try {
+      await opened.fold(
+        assignment({
+          messages: [fact({ position: 1 })],
+          curations: [
+            said(0, { state: 'FIXED' }),
+            said(1, {
+              state: 'FIXED',
+              fixedAt: NOON - DAY,
+              owner: 'Ann',
+              note: 'x',
+              link: 'https://a.example',
+            }),
+            said(2, { state: 'FIXED', release: { name: 'plan', value: 'pro' } }),
+            said(3, { state: 'PLANNED' }),
+            said(4, { state: 'OPEN' }, { refused: 'UNKNOWN' }),
+            said(5, { state: 'OPEN' }, { undoneBy: uuid(7, 9) }),
+            said(6, { session: uuid(3, 1), verdict: 'YES' }, { action: 'CHECK' }),
+          ],
+        }),
+      );
+      await opened.publish();
+      const to = newFolder();
+      await sinkOnce(opened.reader, to);
+      const rows = await connection.all(
+        `select place, state, epoch_us(fixed_at) as fixed_at, release_name, release_value, owner, note, link
+from ${globbed(to, 'lives')} order by place`,
+      );
+      const nothing = { release_name: null, release_value: null, owner: null, note: null, link: null };
+      deepEqual(rows, [
+        { place: 0, state: 'FIXED', fixed_at: NOON, ...nothing },
+        {
+          place: 1,
+          state: 'FIXED',
+          fixed_at: NOON - DAY,
+          ...nothing,
+          owner: 'Ann',
+          note: 'x',
+          link: 'https://a.example',
+        },
+        { place: 2, state: 'FIXED', fixed_at: null, ...nothing, release_name: 'plan', release_value: 'pro' },
+        { place: 3, state: 'PLANNED', fixed_at: null, ...nothing },
+      ]);
+    } finally {
+      await opened.close();
+    }
   });
 
   it('is read by the queries of docs/sink.md', async () => {

@@ -5,6 +5,8 @@
  */
 import { z } from 'zod';
 import { METRICS } from '../../../domain/metrics.ts';
+import type { Life } from '../../../domain/life-schema.ts';
+import { LIFE_STATES, trackedAs, type LifeState } from '../../../domain/lives.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, table } from '../data-text.ts';
@@ -35,6 +37,10 @@ type Sort = (typeof SORTS)[number];
 const LISTED = METRICS.filter((metric) => KIND_NAMES.some((kind) => KINDS[kind].metrics.includes(metric)));
 const row = named.extend({
   type: z.string().optional().describe('SAT or DSAT of signals; TOOL or KNOWLEDGE of gaps.'),
+  state: z
+    .enum(LIFE_STATES)
+    .optional()
+    .describe('Where people say it stands; left out: nobody has said anything.'),
   ...metricsOf(LISTED).partial().shape,
   sessions: z.number(),
   sessionsBefore: z.number().nullable().describe('In the period before.'),
@@ -82,6 +88,7 @@ export const topics = tool({
     const isWhole = args.name !== undefined || args.sort === 'growth';
     const answer = await reading.query({
       ...rowsOf(choice, args.kind, asked),
+      ...withLife(args.kind),
       ...orderOf(args.sort),
       limit: String(isWhole ? LARGEST_PAGE : args.limit),
       offset: String(isWhole ? 0 : args.offset),
@@ -106,11 +113,13 @@ export const topics = tool({
 
   page({ kind, rows, total, offset: from, before, ...of }) {
     const hasType = rows.some(({ type }) => type !== undefined);
+    const hasState = rows.some(({ state }) => state !== undefined);
     const [first = 'sessions', ...metrics] = KINDS[kind].metrics;
     const head = [
       'id',
       'name',
       ...(hasType ? ['type'] : []),
+      ...(hasState ? ['state'] : []),
       first,
       ...(before === null ? [] : ['sessions before']),
     ];
@@ -118,6 +127,7 @@ export const topics = tool({
       each.id,
       cell(each.name),
       ...(hasType ? [each.type ?? ''] : []),
+      ...(hasState ? [each.state ?? ''] : []),
       each.sessions,
       ...(before === null ? [] : [number(each.sessionsBefore)]),
       ...metrics.map((metric) => number((each as Readonly<Record<string, unknown>>)[metric])),
@@ -149,6 +159,19 @@ function rowsOf(choice: QueryString, kind: KindName, during: Pick<Period, 'start
   };
 }
 
+/** Asks for the lives of entities that have one. */
+function withLife(kind: KindName): QueryString {
+  return trackedAs(KINDS[kind].groupBy) === null ? {} : { dimensionFields: 'life' };
+}
+
+function stateOf(
+  kind: KindName,
+  { dimensions }: QueryResponse['elements'][number],
+): { readonly state?: LifeState } {
+  const entity = dimensions[KINDS[kind].dimension] as { readonly life?: Life | null } | undefined;
+  return entity?.life == null ? {} : { state: entity.life.state };
+}
+
 function orderOf(sort: Sort): QueryString {
   return {
     'sort.field': sort === 'growth' ? 'sessions' : sort,
@@ -160,6 +183,7 @@ function rowOf(kind: KindName, element: QueryResponse['elements'][number]): Row 
   return {
     ...entityOf(kind, element),
     ...typeOf(kind, element),
+    ...stateOf(kind, element),
     sessionsBefore: null,
     ...(element.fields as Pick<Row, 'sessions' | 'messages'>),
   };

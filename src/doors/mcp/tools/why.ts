@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { Metric } from '../../../domain/metrics.ts';
+import { LIFE_STATES } from '../../../domain/lives.ts';
 import type { WhyResponse } from '../../../query/why/why-schema.ts';
 import { beforeSchema, beforeText, readBefore } from '../before.ts';
 import { cell, joined, section } from '../data-text.ts';
@@ -79,6 +80,17 @@ const output = z.object({
       'What people who read conversations said: yes and no of those in which it was found, the share of these in which ' +
         'it is there, and the share of all conversations in which it truly is. Null: nobody has checked it.',
     ),
+  status: z
+    .object({
+      state: z.enum(LIFE_STATES),
+      fixedAt: z.string().nullable(),
+      release: z.object({ name: z.string(), value: z.string() }).nullable(),
+      owner: z.string().nullable(),
+      note: z.string().nullable(),
+      link: z.string().nullable(),
+    })
+    .nullable()
+    .describe('Where people say it stands, and who takes care of it. Null: nobody has said anything.'),
   typicalQuotes: quotes,
   newestQuotes: quotes,
 });
@@ -150,6 +162,7 @@ export const why = tool({
         .slice(0, TOP)
         .map(({ id, externalId, sessions }) => ({ id, name: externalId, sessions })),
       checked: checkedOf(answer),
+      status: statusOf(answer),
       typicalQuotes: answer.wordings.typical.slice(0, TYPICAL).map(quoteOf),
       newestQuotes: newestOf(answer).slice(0, NEWEST).map(quoteOf),
     };
@@ -182,6 +195,13 @@ function checkedOf({ checked = null }: Partial<WhyResponse>): Answer['checked'] 
   if (checked === null) return null;
   const { found, share } = checked;
   return { yes: found.yes, no: found.no, precision: found.share, trueShare: share };
+}
+
+/** A service of an earlier version does not say it. */
+function statusOf({ life = null }: Partial<WhyResponse>): Answer['status'] {
+  if (life === null) return null;
+  const { state, fixedAt, release, owner, note, link } = life;
+  return { state, fixedAt, release, owner, note, link };
 }
 
 function fieldsOf({ fields: all }: WhyResponse): Answer['now'] {
@@ -276,11 +296,30 @@ function dataOf(answer: Answer): string {
   ]);
 }
 
-function aboutText({ about, mergedInto, otherMatches }: Answer): string {
+/** Example: “Status, as people said: FIXED since 2026-03-01. Owner: Ann. Note: …” */
+function statusText(status: Answer['status']): string[] {
+  if (status === null) return [];
+  const { state, fixedAt, release, owner, note, link } = status;
+  const since =
+    release !== null
+      ? ` in ${cell(release.name)} ${cell(release.value)}`
+      : fixedAt === null
+        ? ''
+        : ` since ${fixedAt.slice(0, 10)}`;
+  const said = [
+    ...(owner === null ? [] : [`Owner: ${cell(owner, 100)}.`]),
+    ...(note === null ? [] : [`Note: ${cell(note, 300)}`]),
+    ...(link === null ? [] : [`Link: ${cell(link, 300)}`]),
+  ];
+  return [[`Status, as people said: ${state}${since}.`, ...said].join(' ')];
+}
+
+function aboutText({ about, status, mergedInto, otherMatches }: Answer): string {
   const others = otherMatches.map(({ id, name }) => `${cell(name)} (${id})`).join('; ');
   return [
     `Name: ${cell(about.name)}${about.type === undefined ? '' : ` (${about.type})`}`,
     ...(about.description === undefined ? [] : [`Description: ${cell(about.description, 300)}`]),
+    ...statusText(status),
     ...(mergedInto === null ? [] : [`It became part of ${cell(mergedInto.name)}.`]),
     ...(others === '' ? [] : [`The name also fits: ${others}`]),
   ].join('\n');
