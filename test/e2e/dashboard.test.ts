@@ -458,6 +458,67 @@ describe('the dashboard in a browser', { skip }, () => {
     );
   });
 
+  it('counts thumbs as satisfaction where one chooses it, while one clicks through, and in links', async () => {
+    const choice = 'select[title^="satisfaction from"]';
+    const asked = page.waitForResponse(/signalSource=GIVEN/);
+    await open(`?instance=${shop.instanceId}`);
+    await asked;
+    equal(await figure(page, 'Signals of satisfaction'), '4');
+    equal(await page.locator(choice).count(), 0, 'nobody gave a thumb');
+    const now = new Date().toISOString();
+    const { instanceId, sessions } = await fill(
+      client,
+      [THANKS, 'What else?', 'And now?'].map((said, index) => [
+        user(CANCEL[index]!, now, `user-${index}`),
+        assistant(DONE, now),
+        user(said, now, `user-${index}`),
+      ]),
+    );
+    const { headers } = await client.send('/v1/feedback', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        feedback: sessions.slice(1).map((sessionId, index) => ({ sessionId, value: index === 0 ? 1 : -1 })),
+      }),
+    });
+    const position = Number(headers.get('x-stream-position'));
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    await open(`?instance=${instanceId}&range=7d`);
+    equal(await figure(page, 'Signals of satisfaction'), '1');
+    await page.selectOption(choice, { label: 'satisfaction from both' }, SOON);
+    await page.waitForSelector(
+      '.figure:has(.label:text-is("Signals of satisfaction")) .value a:text-is("2")',
+      SOON,
+    );
+    await page.selectOption(choice, { label: 'satisfaction from thumbs' }, SOON);
+    equal(await figure(page, 'Thumbs up'), '1');
+    equal(await figure(page, 'Thumbs down'), '1');
+    match(page.url(), /signals=given/);
+    await page.click('.figure:has(.label:text-is("Thumbs down")) .value a');
+    await page.waitForSelector('h2:text-is("1 conversation")', SOON);
+    await page.waitForSelector('.conversation .tag.bad', SOON);
+    await page.selectOption(choice, { label: 'satisfaction from texts' }, SOON);
+    await page.waitForSelector('.empty', SOON);
+    await page.selectOption(choice, { label: 'satisfaction from thumbs' }, SOON);
+    await page.click('nav[aria-label="Views"] a:text-is("Users")');
+    await page.waitForSelector('.person:has-text("user-1"):has-text("net +33")', SOON);
+    await page.click('nav[aria-label="Views"] a:text-is("Overview")');
+    await page.click('td.name a >> nth=0', SOON);
+    equal(await figure(page, 'Thumbs down'), '1');
+    await page.click('button:text-is("Share")');
+    match((await page.textContent('dialog p', SOON)) ?? '', /sees “Topic, 7 days, satisfaction from thumbs”/);
+    await page.click('dialog button.main');
+    const url = (await page.textContent('.notice.done code', SOON)) ?? '';
+    const { tab, own, refused } = await openLink(url);
+    equal(await figure(tab, 'Thumbs down'), '1');
+    match(
+      (await tab.textContent('header', SOON)) ?? '',
+      /Topic, 7 days, satisfaction from thumbs\. This link/,
+    );
+    deepEqual(refused, []);
+    await own.close();
+  });
+
   it('makes a row a filter, shows it, and says which filter leaves nothing', async () => {
     await open();
     await page.click('td.name a >> nth=0', SOON);
@@ -1397,7 +1458,7 @@ describe('the dashboard in a browser', { skip }, () => {
     for (const view of [
       'view=overview&range=28d',
       'view=overview&range=all&compare=none&buckets=month',
-      'view=overview&range=24h',
+      'view=overview&range=24h&signals=all',
       'view=changes&range=this-month&compare=none',
       `view=gap&id=${gap.id}&range=7d&compare=year`,
       `view=signal&id=${signal.id}&range=90d`,

@@ -282,6 +282,46 @@ describe('feedback', () => {
     );
   });
 
+  it('is satisfaction where one asks for it, alike in every answer that counts it', async () => {
+    const { instanceId, sessions } = await fill(client, [
+      chat(),
+      ...[1, 2].map((other) => [
+        user(CANCEL[other]!, '2026-03-02T11:00:00Z', 'bob'),
+        assistant('It is done.', '2026-03-02T11:00:05Z'),
+      ]),
+    ]);
+    const position = await give({ sessionId: sessions[0], at: AT, value: -1 });
+    const { elements } = await client.query({ instanceId, groupBy: 'TOPIC', fields: 'sat' }, position);
+    const topicId = elements[0]?.dimensions.topic?.id;
+    const users = await client.query({ instanceId, groupBy: 'END_USER', fields: 'sat', externalId: 'ada' });
+    const userId = users.elements[0]?.dimensions.endUser?.id;
+    type Numbers = { readonly fields: { readonly sat: number; readonly dsat: number } };
+    const read = async (path: string, parameters: Parameters) => {
+      const { status, body } = await client.send(`/v1/${path}?${toSearch({ instanceId, ...parameters })}`);
+      equal(status, 200, JSON.stringify(body));
+      return body as Numbers & { readonly trend: readonly Numbers[]; readonly elements: readonly Numbers[] };
+    };
+    // The answer of the assistant counts with its question.
+    for (const [asked, expected] of [
+      [{}, [1, 0]],
+      [{ signals: 'inferred' }, [1, 0]],
+      [{ signals: 'given' }, [0, 1]],
+      [{ signals: 'all' }, [1, 1]],
+    ] as const) {
+      for (const path of ['overview', `topics/${topicId}`, `end-users/${userId}`]) {
+        const { fields, trend } = await read(path, asked);
+        for (const { sat, dsat } of [fields, ...trend.map((bucket) => bucket.fields)])
+          deepEqual([sat, dsat], expected, `${path} ${toSearch(asked)}`);
+        equal(trend.length, 1);
+      }
+      const said = { ...asked, said: DONE, fields: 'sat,dsat' };
+      deepEqual((await read('sessions', said)).elements[0]?.fields, { sat: expected[0], dsat: expected[1] });
+      equal((await read('sessions', { ...said, minDsat: 1 })).elements.length, expected[1], toSearch(asked));
+    }
+    const answer = await client.send(`/v1/overview?${toSearch({ instanceId, signals: 'GIVEN' })}`);
+    deepEqual(pathsOf(faultOf(answer, 400, 'VALIDATION_ERROR')), ['signals']);
+  });
+
   it('comes with a table, and counts once however often the table is imported', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'undertone-feedback-'));
     const instanceId = await service.newInstance(project);

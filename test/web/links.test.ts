@@ -301,6 +301,24 @@ describe('a link to a view', () => {
     equal(await statusOf(previous.ask(`/v1/overview?instanceId=${INSTANCE}&${BEFORE}`)), 200);
   });
 
+  it('counts as satisfaction what its view does, and nothing else', async () => {
+    for (const [view, status] of [
+      [`view=topic&range=7d&id=${ID}`, { inferred: 200, given: 403, all: 403 }],
+      [`view=topic&range=7d&id=${ID}&signals=given`, { inferred: 403, given: 200, all: 403 }],
+    ] as const) {
+      const { ask } = await linked(view);
+      for (const [signals, expected] of Object.entries(status))
+        for (const path of [
+          `/v1/overview?instanceId=${INSTANCE}&${RANGE}`,
+          `/v1/topics/${ID}?instanceId=${INSTANCE}&${RANGE}`,
+          query(`groupBy=TOPIC&ids=${ID}&${RANGE}`),
+        ]) {
+          equal(await statusOf(ask(`${path}&signals=${signals}`)), expected, `${view} ${path} ${signals}`);
+          equal(await statusOf(ask(path)), 200, 'what counts no satisfaction');
+        }
+    }
+  });
+
   it('has the days of the time zone of its instance, and moves with them', async () => {
     const harness = createHarness();
     harness.timeZone = 'Pacific/Auckland';
@@ -586,6 +604,8 @@ describe('a link to a view', () => {
       ['?view=overview&range=7d&range=all', 'range'],
       ['?view=overview&compare=before', 'compare'],
       ['?view=overview&buckets=minute', 'buckets'],
+      ['?view=overview&signals=GIVEN', 'signals'],
+      ['?view=overview&signals=given&signals=all', 'signals'],
       // The link would show the numbers of all conversations.
       ['?view=overview&segment.plan=pro', 'segment'],
       ['?view=overview&segment[plan]=pro', 'segment'],
@@ -602,6 +622,7 @@ describe('a link to a view', () => {
       'view=overview',
       `?view=topic&id=${ID.toUpperCase()}`,
       'view=changes&range=2026-11-01/2026-11-07',
+      'view=overview&signals=given',
     ]) {
       const first = madeLinkSchema.parse((await make(harness, { view })).json());
       const again = madeLinkSchema.parse((await make(harness, { view: first.link.view })).json());

@@ -294,6 +294,7 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         now={dissatisfied}
         before={was(before, 'dissatisfied')}
         goodWhen="down"
+        meaning="Conversations with a signal of dissatisfaction in their texts."
         note={excessWords(more)}
       />
       <Fact
