@@ -99,8 +99,9 @@ function Estimate({ found: all }: { readonly found: ChecksResponse }) {
   if (checks + unsure === 0)
     return (
       <p class="faint">
-        Nobody has checked this number yet. Read some {ENOUGH} conversations and say of each whether it shows
-        this: this line then says how far the number can be trusted.
+        Nobody has checked this number yet. Read some {ENOUGH} conversations, half of them without it, and say
+        of each whether it is there: this line then says in how large a share of conversations it truly is,
+        with a confidence of 95 %.
       </p>
     );
   return (
@@ -131,8 +132,8 @@ function Estimate({ found: all }: { readonly found: ChecksResponse }) {
       {all.uncounted === 0 ? null : (
         <span class="faint" title="Each period and segment has a random sample of its own.">
           {' '}
-          · {counted(all.uncounted, 'verdict')} of other periods, segments or samples{' '}
-          {all.uncounted === 1 ? 'does' : 'do'} not count here
+          · {counted(all.uncounted, 'verdict')} on conversations that were not drawn for this period and
+          segment {all.uncounted === 1 ? 'does' : 'do'} not count here
         </span>
       )}
     </p>

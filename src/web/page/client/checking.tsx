@@ -89,6 +89,9 @@ export function Checking({
       <p>
         {CHECK_QUESTIONS[of]} <strong>{name}</strong>?
         {about === '' ? null : <span class="faint"> {about}</span>}
+        {OF_USERS.includes(of) ? (
+          <span class="faint"> What the user wrote decides; replies are cut.</span>
+        ) : null}
       </p>
       <p>
         {ANSWERS.map(({ verdict, key, words }) => (
