@@ -99,7 +99,7 @@ describe('the body of a curation', () => {
   });
 
   const rename = { action: 'RENAME', instanceId, topicId: topic };
-  const ACTIONS = 'must be one of RENAME, PIN, MERGE, MOVE, HIDE, ASSIGN, EXCLUDE, ROUTE, UNDO';
+  const ACTIONS = 'must be one of RENAME, PIN, MERGE, MOVE, HIDE, ASSIGN, EXCLUDE, ROUTE, TRACK, UNDO';
   const FAULTS: readonly (readonly [body: unknown, faults: readonly string[]])[] = [
     [null, [' must be a JSON object']],
     ['RENAME', [' must be a JSON object']],
