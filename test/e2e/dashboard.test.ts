@@ -1433,8 +1433,8 @@ describe('the dashboard in a browser', { skip }, () => {
 
     await page.click('button:text-is("Share")');
     await page.waitForSelector('dialog li:has-text("Topic, 28 days")', SOON);
-    await page.click('dialog li button:has-text("Revoke")');
-    await page.waitForSelector('dialog li', { ...SOON, state: 'detached' });
+    await page.click('dialog li:has-text("Topic, 28 days") button:has-text("Revoke")');
+    await page.waitForSelector('dialog li:has-text("Topic, 28 days")', { ...SOON, state: 'detached' });
     await tab.reload();
     await tab.waitForSelector('h1:text-is("This link opens nothing")', SOON);
     equal(await tab.locator('.figure').count(), 0);
