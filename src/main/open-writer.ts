@@ -19,7 +19,7 @@ import { loadViews } from '../store/view-files.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { createPublisher } from '../stream/log/group-commit.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
-import { openProjectFinder } from '../web/registry/project-finder.ts';
+import { openProjectFinder, openSettingsFinder } from '../web/registry/project-finder.ts';
 import { MODELS_DIRECTORY, VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 
 /** Memory of a reader of the second reader, which draws sessions one entity at a time. */
@@ -94,6 +94,7 @@ async function openReadings(
   shard: number,
   { config, connection }: WriterParts,
 ): Promise<SecondReadings> {
+  const settingsOf = await openSettingsFinder(connection, { replicas: config.streamReplicas });
   const reader = await SnapshotReader.open({
     directory: () => directory,
     views: loadViews(VIEWS_DIRECTORY),
@@ -103,5 +104,9 @@ async function openReadings(
     memoryBytesAlone: Math.max(READER_BYTES, config.queryMemoryBytes),
     spillDirectory: spillDirectory(config.dataDir, `second-reader-${shard}`),
   });
-  return new SecondReadings(reader, new MessageTexts(() => connection));
+  return new SecondReadings(
+    reader,
+    new MessageTexts(() => connection),
+    async (instanceId) => (await settingsOf(instanceId))?.leaveOut ?? {},
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * Exports all data of one end user, line by line: sessions in stream order, each followed by its messages as in
- * transcripts. All lines come from one snapshot, and only a bounded number of messages is in memory.
+ * Exports all data of one end user, line by line: their feedback in stream order, then sessions in stream order, each
+ * followed by its messages as in transcripts. All lines come from one snapshot, and only a bounded number of messages
+ * and pieces of feedback is in memory.
  *
  * Test: test/query/subject-reader.test.ts, test/e2e/subject-rules.test.ts.
  */
@@ -51,6 +52,8 @@ const LISTED_SESSIONS = 50_000;
 const SESSIONS_AT_ONCE = 100;
 /** Messages that one statement returns. */
 const LISTED_MESSAGES = 1000;
+/** Pieces of feedback that one statement returns, each with a comment of a few thousand units at most. */
+const LISTED_FEEDBACK = 128;
 /** Messages whose texts are read together: at first, and at most. Fewer if they are long. */
 const TEXTS_AT_FIRST = 8;
 const TEXTS_AT_ONCE = 128;
@@ -60,21 +63,22 @@ const HELD_TEXTS = 2 ** 20;
 interface Subject {
   readonly snapshot: Snapshot;
   readonly instance: number;
+  /** UUID of the end user. */
+  readonly id: string;
   /** Null if only metadata mentions the end user. */
   readonly number: number | null;
   /** Event times of their first and last message, microseconds; null: no message belongs to them. */
   readonly times: { readonly from: number; readonly to: number } | null;
-  /** The first line, but for the comments of their feedback. */
-  readonly line: Omit<EndUserLine, 'feedback'>;
-  readonly feedback: readonly PlacedPiece[];
+  /** The first line. */
+  readonly line: SubjectLine;
 }
 
-type EndUserLine = Extract<SubjectLine, { kind: 'END_USER' }>;
+type FeedbackLine = Extract<SubjectLine, { kind: 'FEEDBACK' }>;
 
 /** A piece of feedback, whose comment the stream holds. */
 interface PlacedPiece {
   readonly at: FeedbackPlace;
-  readonly piece: Omit<EndUserLine['feedback'][number], 'comment'>;
+  readonly line: Omit<FeedbackLine, 'comment'>;
 }
 
 /** Runs a part of the export on the caller's turn. */
@@ -124,14 +128,9 @@ export class SubjectReader {
   }
 
   async *#linesOf(subject: Subject, inTurn: InTurn): AsyncGenerator<readonly SubjectLine[], void, undefined> {
-    const { snapshot, instance, line, feedback } = subject;
-    const comments = await this.#options.texts.comments(feedback.map(({ at }) => at));
-    yield [
-      {
-        ...line,
-        feedback: feedback.map(({ piece }, index) => ({ ...piece, comment: comments[index] ?? null })),
-      },
-    ];
+    const { snapshot, instance, line } = subject;
+    yield [line];
+    yield* this.#feedbackOf(subject, inTurn);
     for await (const numbers of sessionsOf(subject, inTurn)) {
       const condition = `session in (${numbers.join(', ')})`;
       for (const found of await inTurn(() => readSessions(snapshot, instance, condition))) {
@@ -139,6 +138,21 @@ export class SubjectReader {
         yield [{ kind: 'SESSION', ...session, isTheirs: found.startedBy === subject.number }];
         yield* this.#messagesOf(subject, found, inTurn);
       }
+    }
+  }
+
+  async *#feedbackOf(
+    subject: Subject,
+    inTurn: InTurn,
+  ): AsyncGenerator<readonly SubjectLine[], void, undefined> {
+    for (let after: FeedbackPlace | undefined; ;) {
+      const from = after;
+      const found = await inTurn(() => readFeedback(subject, from, LISTED_FEEDBACK));
+      const comments = await this.#options.texts.comments(found.map(({ at }) => at));
+      if (found.length > 0)
+        yield found.map(({ line }, index) => ({ ...line, comment: comments[index] ?? null }));
+      if (found.length < LISTED_FEEDBACK) return;
+      after = found.at(-1)?.at;
     }
   }
 
@@ -191,14 +205,16 @@ async function readSubject(snapshot: Snapshot, instanceId: string, externalId: s
     }),
   ]);
   const number = user === undefined ? null : (user['end_user'] as number);
-  const feedback = await readFeedback(snapshot, instance, id, number);
-  if (user === undefined && members.length === 0 && feedback.length === 0) throw noSubject();
+  const isKnown = user !== undefined || members.length > 0;
+  if (!isKnown && (await readFeedback({ snapshot, instance, id, number }, undefined, 1)).length === 0)
+    throw noSubject();
   const counts = number === null ? undefined : await readCounts(snapshot, instance, number);
   const times =
     counts === undefined ? null : { from: counts['first_at'] as number, to: counts['last_at'] as number };
   return {
     snapshot,
     instance,
+    id,
     number,
     times,
     line: {
@@ -211,21 +227,24 @@ async function readSubject(snapshot: Snapshot, instanceId: string, externalId: s
       messages: (counts?.['messages'] as number | undefined) ?? 0,
       metadata: metadataIn(members),
     },
-    feedback,
   };
 }
 
-/** Reads the feedback of an author: what names them, and what names nobody in sessions that they started. */
+/**
+ * Reads the next feedback of an author in stream order: what names them, and what names nobody in sessions that they
+ * started.
+ */
 async function readFeedback(
-  snapshot: Snapshot,
-  instance: number,
-  id: string,
-  number: number | null,
+  { snapshot, instance, id, number }: Pick<Subject, 'snapshot' | 'instance' | 'id' | 'number'>,
+  after: FeedbackPlace | undefined,
+  limit: number,
 ): Promise<readonly PlacedPiece[]> {
+  const { position, place } = after ?? { position: -1, place: -1 };
   const rows = await snapshot.all(
     `select position, place, session_id::varchar as session, message, value, rating, given_at from @feedback
-where author = $id::uuid or (author is null and session in (select session from @session where end_user = ${number ?? -1}))
-order by position, place`,
+where (position, place) > (${position}, ${place})
+  and (author = $id::uuid or (author is null and session in (select session from @session where end_user = ${number ?? -1})))
+order by position, place limit ${limit}`,
     {
       rows: {
         feedback: { table: 'feedback', equal: { instance } },
@@ -236,7 +255,8 @@ order by position, place`,
   );
   return rows.map((row) => ({
     at: { position: row['position'] as number, place: row['place'] as number },
-    piece: {
+    line: {
+      kind: 'FEEDBACK',
       sessionId: row['session'] as string,
       position: row['message'] as number | null,
       value: row['value'] as -1 | 0 | 1,

@@ -32,18 +32,16 @@ const endUserSchema = z.strictObject({
   sessions: count.describe('Sessions in which a message belongs to them.'),
   messages: count.describe('Messages that belong to them: theirs, and the replies.'),
   metadata: metadata.describe('What metadata.users said of them; the last write of each member wins.'),
-  feedback: z
-    .array(
-      z.strictObject({
-        sessionId: uuid.describe('The session that it names.'),
-        position: count.nullable().describe('The message that it is on; null: the message is not there.'),
-        value: z.union([z.literal(-1), z.literal(0), z.literal(1)]).describe('0: taken back.'),
-        rating: z.int().min(1).max(5).nullable().describe('1 to 5; null: none.'),
-        comment: z.string().nullable().describe('As it is stored; null: none, or it is no longer held.'),
-        createdAt: dateTime.describe('When the service accepted it, UTC.'),
-      }),
-    )
-    .describe('Feedback that they gave, in the order of the stream.'),
+});
+
+const subjectFeedbackSchema = z.strictObject({
+  kind: z.literal('FEEDBACK').describe('A piece of feedback that they gave, in the order of the stream.'),
+  sessionId: uuid.describe('The session that it names.'),
+  position: count.nullable().describe('The message that it is on; null: the message is not there.'),
+  value: z.union([z.literal(-1), z.literal(0), z.literal(1)]).describe('0: taken back.'),
+  rating: z.int().min(1).max(5).nullable().describe('1 to 5; null: none.'),
+  comment: z.string().nullable().describe('As it is stored; null: none, or it is no longer held.'),
+  createdAt: dateTime.describe('When the service accepted it, UTC.'),
 });
 
 const { endUser: _starter, ...ofSession } = sessionSchema.shape;
@@ -84,6 +82,7 @@ const endSchema = z.strictObject({
 
 export const subjectLineSchema = z.union([
   endUserSchema,
+  subjectFeedbackSchema,
   subjectSessionSchema,
   subjectMessageSchema,
   endSchema,

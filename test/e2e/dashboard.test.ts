@@ -517,6 +517,10 @@ describe('the dashboard in a browser', { skip }, () => {
     );
     deepEqual(refused, []);
     await own.close();
+    await page.click('.notice.done button:text-is("Done")');
+    await page.click('button:text-is("Share")');
+    await page.click('dialog li:has-text("Topic, 7 days, satisfaction from thumbs") button', SOON);
+    await page.waitForSelector('dialog li', { ...SOON, state: 'detached' });
   });
 
   it('makes a row a filter, shows it, and says which filter leaves nothing', async () => {

@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { v7 } from 'uuid';
 import { kappaOf } from '../../src/domain/checks.ts';
 import { overviewResponseSchema, type Agreement } from '../../src/query/overview/overview-schema.ts';
+import { subjectLineSchema } from '../../src/query/subject-schema.ts';
 import { sessionResponseSchema } from '../../src/query/session-schema.ts';
 import { Undertone } from '../../src/doors/client/index.ts';
 import { Client, faultOf, pathsOf, toSearch, type Parameters } from '../support/client.ts';
@@ -189,20 +190,38 @@ describe('feedback', () => {
   it('goes out with what is kept of the person who gave it', async () => {
     const { instanceId, sessionId } = await client.ingest({ messages: chat() });
     await give({ sessionId, at: AT, value: -1, rating: 2, comment: 'too slow' });
-    const position = await give({ sessionId, value: 1, userId: 'a passer-by' });
+    await give({ sessionId, at: AT, value: 0, comment: 'no, it was fine' });
+    await give({ sessionId, value: 1, userId: 'a passer-by' });
+    // More than one page of them.
+    const comments = Array.from({ length: 180 }, (_, index) => `comment ${index}`);
+    let position = 0;
+    for (const some of [comments.slice(0, 100), comments.slice(100)])
+      position = await give({
+        feedback: some.map((comment) => ({ sessionId, at: AT, value: 1, userId: 'eve', comment })),
+      });
     await client.query({ instanceId, groupBy: 'SESSION', fields: 'messages' }, position);
     const feedbackOf = async (userId: string): Promise<unknown[]> => {
       const path = `/v1/subjects/${encodeURIComponent(userId)}/export?instanceId=${instanceId}`;
       const response = await fetch(`${service.url}${path}`, { headers: { 'x-api-key': client.key } });
       equal(response.status, 200);
-      const [first = '{}'] = (await response.text()).split('\n');
-      const { feedback } = JSON.parse(first) as {
-        feedback: { sessionId: string; value: number; rating: number | null; comment: string | null }[];
-      };
-      return feedback.map((one) => [one.sessionId === sessionId, one.value, one.rating, one.comment]);
+      const lines = (await response.text()).trimEnd().split('\n');
+      return lines
+        .map((line) => subjectLineSchema.parse(JSON.parse(line)))
+        .flatMap((line) =>
+          line.kind === 'FEEDBACK'
+            ? [[line.sessionId === sessionId, line.value, line.rating, line.comment]]
+            : [],
+        );
     };
-    deepEqual(await feedbackOf('ada'), [[true, -1, 2, 'too slow']]);
+    deepEqual(await feedbackOf('ada'), [
+      [true, -1, 2, 'too slow'],
+      [true, 0, null, 'no, it was fine'],
+    ]);
     deepEqual(await feedbackOf('a passer-by'), [[true, 1, null, null]]);
+    deepEqual(
+      await feedbackOf('eve'),
+      comments.map((comment) => [true, 1, null, comment]),
+    );
   });
 
   it('agrees with what was inferred in as many sessions as a plain count finds', async () => {

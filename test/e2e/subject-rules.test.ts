@@ -76,7 +76,6 @@ describe('what is held of an end user', () => {
       sessions: 2,
       messages: 5,
       metadata: { age: 41, plan: 'team' },
-      feedback: [],
     });
     deepEqual(
       lines.slice(1).map((line) => {

@@ -11,8 +11,10 @@ import { uuid } from '../support/fold.ts';
 const INSTANCE = uuid(1, 1);
 /** Of each of two sessions. */
 const MESSAGES = 1500;
+/** Pieces of feedback that the user gave. */
+const FEEDBACK = 301;
 
-/** Answers what the reader asks of a user `ana`, whose two sessions are as long as this. */
+/** Answers what the reader asks of a user `ana`, whose two sessions and feedback are as long as this. */
 function snapshotOf(released: { count: number }): Snapshot {
   const messages = (from: number): Row[] =>
     Array.from({ length: MESSAGES - from }, (_, index) => from + index).map((position) => ({
@@ -29,16 +31,21 @@ function snapshotOf(released: { count: number }): Snapshot {
       return messages(after + 1).slice(0, 1001);
     }
     if (sql.includes('select distinct session')) return [{ session: 3 }, { session: 7 }];
-    if (sql.includes('from @feedback'))
-      return (bindings['id'] === id ? [5, 9] : []).map((position) => ({
-        position,
-        place: 1,
+    if (sql.includes('from @feedback')) {
+      // Three pieces at each position, so that pages end between them.
+      const [, position = 0, place = 0] = /> \((-?\d+), (-?\d+)\)/.exec(sql)!.map(Number);
+      const after = position < 0 ? 0 : 3 * position + place + 1;
+      const most = Number(/limit (\d+)$/.exec(sql)![1]);
+      return Array.from({ length: bindings['id'] === id ? FEEDBACK : 0 }, (_, index) => ({
+        position: Math.floor(index / 3),
+        place: index % 3,
         session: uuid(2, 3),
         message: null,
         value: 1,
         rating: null,
         given_at: 0,
-      }));
+      })).slice(after, after + most);
+    }
     if (sql.includes('from @user')) return bindings['id'] === id ? [{ end_user: 1 }] : [];
     if (sql.includes('from @session'))
       return [3, 7].map((session) => ({ session, id: uuid(2, session), end_user: session - 2 }));
@@ -65,7 +72,10 @@ function readerOf(content: string) {
         const message = { role: 'user', content, at: 0 };
         return new Map(positions.map((position): [number, ReadMessage] => [position, { message }]));
       },
-      comments: async (feedback) => feedback.map(({ position, place }) => `comment ${position} ${place}`),
+      comments: async (feedback) => {
+        asked.push(feedback.length);
+        return feedback.map(({ position, place }) => `comment ${position} ${place}`);
+      },
     },
   });
   return { reader, released, asked };
@@ -81,13 +91,13 @@ describe('what is held of an end user', () => {
   it('is read a page of messages after the other, each once, and its end says how much it was', async () => {
     const { reader, released } = readerOf('hello');
     const lines = await all(reader.read(INSTANCE, 'ana'));
-    deepEqual(lines.at(-1), { kind: 'END', lines: 1 + 2 * (1 + MESSAGES) });
-    const [first] = lines;
-    deepEqual(first?.kind === 'END_USER' && first.feedback.map(({ comment }) => comment), [
-      'comment 5 1',
-      'comment 9 1',
-    ]);
-    equal(lines.length, 2 + 2 * (1 + MESSAGES));
+    deepEqual(lines.at(-1), { kind: 'END', lines: 1 + FEEDBACK + 2 * (1 + MESSAGES) });
+    equal(lines[0]?.kind, 'END_USER');
+    deepEqual(
+      lines.slice(1, 1 + FEEDBACK).map((line) => line.kind === 'FEEDBACK' && line.comment),
+      Array.from({ length: FEEDBACK }, (_, index) => `comment ${Math.floor(index / 3)} ${index % 3}`),
+    );
+    equal(lines.length, 2 + FEEDBACK + 2 * (1 + MESSAGES));
     for (const session of [3, 7]) {
       const own = lines.filter((line) => line.kind === 'MESSAGE' && line.sessionId === uuid(2, session));
       deepEqual(
@@ -108,10 +118,10 @@ describe('what is held of an end user', () => {
     equal(Math.max(...short.asked), 128);
     const long = readerOf('x'.repeat(300_000));
     await all(long.reader.read(INSTANCE, 'ana'));
-    // The first of each session: nobody knows yet how long they are.
+    // Comments are short. Of messages the first of each session: nobody knows yet how long they are.
     deepEqual(
       long.asked.filter((count) => count > 3),
-      [8, 8],
+      [128, 128, FEEDBACK - 2 * 128, 8, 8],
     );
   });
 

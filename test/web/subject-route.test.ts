@@ -30,7 +30,6 @@ const END_USER: SubjectLine = {
   sessions: 0,
   messages: 0,
   metadata: {},
-  feedback: [],
 };
 
 /** A reader that remembers whether it was closed. */

@@ -397,7 +397,6 @@ export function createHarness(
           sessions: 0,
           messages: 0,
           metadata: {},
-          feedback: [],
         };
         yield [{ kind: 'END_USER', id: SESSION, externalId, ...none }];
         yield [{ kind: 'END', lines: 1 }];

@@ -783,14 +783,15 @@ export type ExportedLine =
       readonly sessions: number;
       readonly messages: number;
       readonly metadata: Metadata;
-      readonly feedback: readonly {
-        readonly sessionId: string;
-        readonly position: number | null;
-        readonly value: -1 | 0 | 1;
-        readonly rating: number | null;
-        readonly comment: string | null;
-        readonly createdAt: string;
-      }[];
+    }
+  | {
+      readonly kind: 'FEEDBACK';
+      readonly sessionId: string;
+      readonly position: number | null;
+      readonly value: -1 | 0 | 1;
+      readonly rating: number | null;
+      readonly comment: string | null;
+      readonly createdAt: string;
     }
   | {
       readonly kind: 'SESSION';

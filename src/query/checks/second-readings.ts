@@ -1,7 +1,7 @@
 /**
  * Chooses the sessions that a second reader judges: of each entity that people checked, those that a person judged, then
- * those that GET /v1/checks would draw next. Keeps the invariant that the choice follows from the verdicts and the ids of
- * sessions alone.
+ * those that GET /v1/checks would draw next. Keeps the invariant that the choice follows from the verdicts, the ids of
+ * sessions and what the instance leaves out: none of the sessions that it leaves out is read.
  *
  * Test: test/doors/writer/second-reader.test.ts.
  */
@@ -13,6 +13,7 @@ import {
   MOST_READER_CHECKS,
   type Checked,
 } from '../../domain/checks.ts';
+import type { LeftOut, SegmentChoice } from '../../domain/attributes.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import type { Reading, ReadingSource, ReadLine } from '../../domain/second-reading.ts';
 import { quoted } from '../../store/duckdb.ts';
@@ -34,15 +35,24 @@ interface CheckedEntity {
   readonly name: string;
 }
 
+/** Returns what an instance leaves out. Rejects while that is not known: then nothing is read. */
+export type LeftOutOf = (instanceId: string) => Promise<LeftOut>;
+
 /** Reads one shard; instances take turns. */
 export class SecondReadings implements ReadingSource {
   readonly #reader: Pick<SnapshotReader, 'read' | 'close'>;
   readonly #sessions: SessionReader;
+  readonly #leftOutOf: LeftOutOf;
   /** The instance that had the last turn. */
   #last = '';
 
-  constructor(reader: Pick<SnapshotReader, 'read' | 'close'>, texts: SessionReaderOptions['texts']) {
+  constructor(
+    reader: Pick<SnapshotReader, 'read' | 'close'>,
+    texts: SessionReaderOptions['texts'],
+    leftOutOf: LeftOutOf,
+  ) {
     this.#reader = reader;
+    this.#leftOutOf = leftOutOf;
     this.#sessions = new SessionReader({ readerOf: () => reader, texts });
   }
 
@@ -54,7 +64,8 @@ export class SecondReadings implements ReadingSource {
         ...instances.filter(({ id }) => id <= this.#last),
       ];
       for (const { id, instance } of turns) {
-        const found = await readingsOf(snapshot, { id, instance, model, limit, isPassed });
+        const segment = segmentWithout(await this.#leftOutOf(id));
+        const found = await readingsOf(snapshot, { id, instance, model, limit, isPassed, segment });
         if (found.length === 0) continue;
         this.#last = id;
         return found;
@@ -99,11 +110,17 @@ interface Wanted extends Instance {
   readonly model: string;
   readonly limit: number;
   readonly isPassed: (reading: Reading) => boolean;
+  readonly segment: readonly SegmentChoice[];
+}
+
+/** The segment of requests that name none (`segment.NAME!=VALUE`). */
+function segmentWithout(leftOut: LeftOut): SegmentChoice[] {
+  return Object.entries(leftOut).map(([name, values]) => ({ name, values, isLeftOut: true }));
 }
 
 async function readingsOf(
   snapshot: Snapshot,
-  { id: instanceId, instance, model, limit, isPassed }: Wanted,
+  { id: instanceId, instance, model, limit, isPassed, segment }: Wanted,
 ): Promise<Reading[]> {
   const judged = await judgedBy(snapshot, instance, model);
   const room = Math.min(limit, MOST_READER_CHECKS - judged.all);
@@ -117,7 +134,7 @@ async function readingsOf(
       entity,
       verdictsOf: entityId,
       range,
-      segment: [],
+      segment,
     });
     const said = drawn.filter(({ id }) => !['UNSURE', undefined].includes(verdicts.get(id)));
     const readings = [...said, ...nextOf({ drawn, verdicts }, AHEAD)]

@@ -276,6 +276,26 @@ class Shop {
     return this;
   }
 
+  /** Marks sessions as tests, which the instance leaves out. */
+  async leaveOut(sessions: readonly string[]): Promise<void> {
+    for (const sessionId of sessions)
+      await this.#client.ingest({
+        instanceId: this.instanceId,
+        sessionId,
+        messages: [user('A probe.', '2026-03-03T10:02:00Z')],
+        metadata: { session: { environment: 'test' } },
+      });
+    const { status } = await this.#client.send(`/v1/instances/${this.instanceId}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ leaveOut: { environment: ['test'] } }),
+    });
+    equal(status, 200);
+    await eventually(
+      async () => (await this.checks()).sample.length === this.sessions.length - sessions.length,
+    );
+  }
+
   async checks(): Promise<ChecksResponse> {
     const search = toSearch({ instanceId: this.instanceId, of: 'TOPIC', id: this.topic });
     return checksResponseSchema.parse((await this.#client.send(`/v1/checks?${search}`)).body);
@@ -390,6 +410,17 @@ describe('a service with a second reader', () => {
       () => questions.every((question) => asked().filter((one) => one === question).length === 6),
       () => JSON.stringify(asked()),
     );
+  });
+
+  it('reads nothing that the instance leaves out, also where a person has judged it', async () => {
+    const own = await new Shop(new Client(service.url, (await service.newProject()).key)).open();
+    const probes = own.sessions.slice(2, 4);
+    await own.leaveOut(probes);
+    // What a person judged is read first.
+    await own.check(probes[0]!, 'YES');
+    await own.check(own.sessions[0]!, 'YES');
+    await eventually(async () => (await own.checks()).secondReader?.judged === 4);
+    equal(judgings(endpoint).filter(({ messages }) => messages[1]!.content.includes('A probe.')).length, 0);
   });
 
   it('takes a verdict back like any other, and does not ask for it again', async () => {
