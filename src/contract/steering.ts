@@ -95,7 +95,7 @@ export const CURATE = deciding(
   {
     path: '/curations',
     operationId: 'curate',
-    summary: 'Rename, pin, merge, move, hide or undo',
+    summary: 'Rename, pin, merge, move, hide, track or undo',
     description: 'Answers once it is stored durably; answers of queries follow when it is processed.',
   },
   json('Curation', curationSchema, {

@@ -11,7 +11,7 @@ import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { cachedNames, entityById } from '../names.ts';
+import { cachedNames, heirOf } from '../names.ts';
 
 /** Returns the lives of an instance's entities of a kind, by the number of what lives. Cached until a table changes. */
 export function livesOf(
@@ -31,13 +31,12 @@ where undone_by is null and refused is null order by curation`,
       },
     );
     if (said.length === 0) return new Map<number, Life>();
-    // Of many statements on one entity the last one is looked up.
-    const latest = new Map(said.map((row, place) => [row['tracked'] as string, { row, place }]));
     const names = await cachedNames(snapshot, table, instance);
+    const numbers = new Map([...names].map(([number, row]) => [row['id'] as string, number]));
     const lives = new Map<number, Life>();
-    for (const [id, { row }] of [...latest].toSorted(([, a], [, b]) => a.place - b.place)) {
-      const found = entityById(names, id);
-      if (found !== null) lives.set(found.number, lifeIn(row));
+    for (const row of said) {
+      const number = numbers.get(row['tracked'] as string);
+      if (number !== undefined) lives.set(heirOf(names, number), lifeIn(row));
     }
     return lives;
   });
