@@ -14,7 +14,8 @@ export const EXPORT_SUBJECT = declare({
   summary: 'Export what is held of an end user',
   description:
     'Everything, one thing on each line: the end user, the feedback that they gave, their sessions, and the messages ' +
-    'of these with what was found in them. The last line says that nothing is missing. It is streamed, and all lines are of one moment.',
+    'of these with what was found in them. The last line says that nothing is missing. It is streamed, and all lines ' +
+    'are of one moment.',
   tag: 'Query',
   scope: 'query',
   instance: 'parameters',

@@ -9,7 +9,7 @@ import type { Checked } from './checks.ts';
 export const CHECK_QUESTIONS: Readonly<Record<Checked, string>> = {
   TOPIC: 'Is this conversation about',
   SIGNAL: 'Does this conversation show the signal',
-  GAP: 'Does the user ask for this, and could the assistant not do it, or did it not know it:',
+  GAP: 'Did the user ask for something that the assistant could not do or did not know, namely',
   REPEATED_REQUEST: 'Does the user ask more than once for',
   LABEL: 'Does this conversation deserve the label',
   OUTCOME: 'Did this conversation end as',

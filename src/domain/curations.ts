@@ -177,7 +177,9 @@ export const MOST_LABELS = 200;
 export const MOST_LABEL_EXAMPLES = 10_000;
 /** Limit of corrections of topics in effect: each request is compared with each. */
 export const MOST_CORRECTIONS = 1000;
-/** Limit of applied and undone curations, undos included, checks and lives not: the cost of each grows with their number. */
+/**
+ * Limit of applied and undone curations, undos included, checks and lives not: the cost of each grows with their number.
+ */
 export const MOST_CURATIONS = 10_000;
 /** In UTF-16 units, as the next two. */
 export const LONGEST_NAME = 80;

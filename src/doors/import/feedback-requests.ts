@@ -2,7 +2,7 @@
  * Turns the feedback of conversations into requests of lists. Keeps the invariant that the same feedback is the same
  * request in every import, on a message that the service can tell: by its time, or as the newest of the assistant.
  *
- * Test: test/doors/import/importer.test.ts.
+ * Test: test/doors/import/importer.test.ts, test/doors/import/feedback-requests.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { MOST_FEEDBACK } from '../../domain/feedback.ts';
@@ -112,7 +112,8 @@ async function sendList<Piece extends FeedbackPiece>(
         faults.set(Number(index), { code, path: `feedback${member}`, message });
     }
     if (faults.size === 0 && FOR_ALL.has(status)) throw error;
-    if (faults.size === 0 && pieces.length === 1)
+    // A single piece is what is wrong, whatever the refusal names.
+    if (pieces.length === 1 && !faults.has(0))
       faults.set(0, { code, path: 'feedback', message: error.message });
     const left = pieces.filter((piece, index) => {
       const fault = faults.get(index);

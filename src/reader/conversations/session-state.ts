@@ -177,7 +177,9 @@ export function carriedSession(value: Uint8Array): Uint8Array | null {
   const format = reader.byte();
   if (format === FORMAT) return null;
   if (format !== CARRIED_FORMAT)
-    throw new SetupError('The state of a session was written by a version that cannot be taken over.');
+    throw new SetupError(
+      'The state of a session cannot be taken over: a version wrote it that is no release after 0.3.',
+    );
   const writer = new ByteWriter().byte(FORMAT).byte(reader.byte());
   for (const _ of ['user', 'author', 'micro']) writer.link(reader.link());
   return writer.link(-1).raw(reader.rest()).finish();

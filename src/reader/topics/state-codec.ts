@@ -92,7 +92,9 @@ export function carriedTopics(rows: readonly StateRow[], dimensions: number): St
   const counters = rows.find(({ kind }) => kind === 'topics');
   if (counters?.value == null || counters.value[0] === VERSION) return [];
   if (counters.value[0] !== CARRIED_VERSION)
-    throw new SetupError('The state of topics was written by a version that cannot be taken over.');
+    throw new SetupError(
+      'The state of topics cannot be taken over: a version wrote it that is no release after 0.3.',
+    );
   const { corrections: _, ...fields } = microFields(dimensions);
   const [before, now] = [record(fields), microOf(dimensions)];
   const { instance } = counters;

@@ -21,7 +21,7 @@ import { SESSION_OUTCOMES } from '../../domain/session-outcomes.ts';
 import { givenUuid } from '../../domain/uuid.ts';
 import { lifeBy, lifeSchema } from './life-body.ts';
 import { line, tidy } from './line-text.ts';
-import { checked } from './validation.ts';
+import { checked, onlyOneOf } from './validation.ts';
 
 /** A valid request: UUIDs in lower case, texts as they are stored. */
 export interface CurationRequest {
@@ -47,7 +47,7 @@ const NAMED_BY = {
   gapId: 'GAP',
 } as const satisfies Readonly<Record<string, CuratedEntity>>;
 type NamedBy = keyof typeof NAMED_BY;
-const NAMES = Object.keys(NAMED_BY) as NamedBy[];
+const NAMES = Object.keys(NAMED_BY) as [NamedBy, ...NamedBy[]];
 
 const named = {
   topicId: id('The topic; this, topicClusterId or gapId is required.').optional(),
@@ -55,19 +55,10 @@ const named = {
   gapId: id('The gap.').optional(),
 };
 
-function refuseOthers(
+const refuseOthers = (
   body: Readonly<Partial<Record<NamedBy, string | undefined>>>,
   context: z.RefinementCtx,
-): void {
-  const [first, ...others] = NAMES.filter((given) => body[given] !== undefined);
-  if (first === undefined) {
-    const message = 'is required, or topicClusterId or gapId';
-    context.addIssue({ code: 'custom', path: ['topicId'], message });
-  }
-  for (const other of others) {
-    context.addIssue({ code: 'custom', path: [other], message: `must not stand beside ${first}` });
-  }
-}
+): void => void onlyOneOf(NAMES, body, context);
 
 const topicId = id('The topic.');
 
@@ -87,7 +78,7 @@ const CORRECTED_BY = {
   sessionId: 'OUTCOME',
 } as const satisfies Readonly<Record<string, 'TOPIC' | CorrectedEntity | 'OUTCOME'>>;
 type CorrectedBy = keyof typeof CORRECTED_BY;
-const CORRECTED = Object.keys(CORRECTED_BY) as CorrectedBy[];
+const CORRECTED = Object.keys(CORRECTED_BY) as [CorrectedBy, ...CorrectedBy[]];
 const MESSAGE_CORRECTED = ['topicId', 'signalId', 'gapId', 'repeatedRequestId'] as const;
 const STANDS_BESIDE = {
   topicId: 'text',
@@ -129,15 +120,10 @@ function refuseMixed(
   },
   context: z.RefinementCtx,
 ): void {
-  const [first, ...others] = CORRECTED.filter((given) => body[given] !== undefined);
+  const first = onlyOneOf(body.action === 'ASSIGN' ? CORRECTED : MESSAGE_CORRECTED, body, context);
+  if (first === undefined) return;
   const issue = (path: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [path], message });
-  const choice =
-    body.action === 'ASSIGN'
-      ? 'signalId, gapId, repeatedRequestId or sessionId'
-      : 'signalId, gapId or repeatedRequestId';
-  if (first === undefined) return issue('topicId', `is required, or ${choice}`);
-  for (const other of others) issue(other, `must not stand beside ${first}`);
   const wanted = STANDS_BESIDE[first];
   if (body[wanted] === undefined) issue(wanted, `is required with ${first}`);
   for (const unwanted of new Set(Object.values(STANDS_BESIDE)))

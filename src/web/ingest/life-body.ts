@@ -23,6 +23,7 @@ import { readable } from '../../domain/printable.ts';
 import { DATE, parseTime } from '../../domain/time.ts';
 import { givenUuid } from '../../domain/uuid.ts';
 import { line, tidy } from './line-text.ts';
+import { onlyOneOf } from './validation.ts';
 
 /** The members of which TRACK takes exactly one, with the entity that each names. */
 const TRACKED_BY = {
@@ -32,7 +33,7 @@ const TRACKED_BY = {
   gapId: 'GAP',
 } as const satisfies Readonly<Record<string, TrackedEntity>>;
 type TrackedBy = keyof typeof TRACKED_BY;
-const TRACKED = Object.keys(TRACKED_BY) as TrackedBy[];
+const TRACKED = Object.keys(TRACKED_BY) as [TrackedBy, ...TrackedBy[]];
 
 const INSTANT_RULE = 'must be an instant that exists, with Z or an offset, such as 2025-03-01T09:00:00+01:00';
 
@@ -114,9 +115,7 @@ function refuseUnfit(
 ): void {
   const issue = (path: string, message: string): void =>
     context.addIssue({ code: 'custom', path: [path], message });
-  const [first, ...others] = TRACKED.filter((given) => body[given] !== undefined);
-  if (first === undefined) issue('topicId', 'is required, or signalId, repeatedRequestId or gapId');
-  for (const other of others) issue(other, `must not stand beside ${first}`);
+  onlyOneOf(TRACKED, body, context);
   const { fixedAt, release } = body;
   if (body.state !== 'FIXED' && fixedAt !== undefined) issue('fixedAt', 'must stand beside FIXED alone');
   if (body.state !== 'FIXED' && release !== undefined) issue('release', 'must stand beside FIXED alone');

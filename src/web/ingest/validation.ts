@@ -30,6 +30,25 @@ export function checked<Schema extends z.ZodType>(
   throw invalidRequest(details, messagesRead);
 }
 
+/**
+ * Reports an issue unless a body has exactly one of these members. Returns the first that it has, if any. `names`: at
+ * least two.
+ */
+export function onlyOneOf<Name extends string>(
+  names: readonly [Name, ...Name[]],
+  body: Readonly<Partial<Record<Name, unknown>>>,
+  context: z.RefinementCtx,
+): Name | undefined {
+  const [named, ...others] = names.filter((name) => body[name] !== undefined);
+  const [usual, ...choices] = names;
+  const issue = (path: Name, message: string): void =>
+    context.addIssue({ code: 'custom', path: [path], message });
+  if (named === undefined)
+    issue(usual, `is required, or ${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`);
+  for (const other of others) issue(other, `must not stand beside ${named}`);
+  return named;
+}
+
 /** Makes the error for these faults; a path of '' is the whole body. */
 export function invalidRequest(details: readonly ErrorDetail[], messagesRead = 0): AppError {
   const [first] = details;

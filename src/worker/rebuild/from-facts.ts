@@ -10,7 +10,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count, duration, messagesPerSecond } from '../../domain/progress.ts';
 import { SetupError } from '../../errors.ts';
-import { statesFor } from '../../reader/threads/carried-states.ts';
+import { carriedSession } from '../../reader/conversations/session-state.ts';
+import { carriedTopics } from '../../reader/topics/state-codec.ts';
 import { notedDamage } from '../../store/damage.ts';
 import { spillDirectory } from '../../store/data-directory.ts';
 import { DatabaseError } from '../../store/duckdb.ts';
@@ -195,7 +196,11 @@ export async function carryOver(
               'Go back to what made them.',
           );
         }
-        await carry(copy, views, made, statesFor(analysis.model.dimensions));
+        const { dimensions } = analysis.model;
+        await carry(copy, views, made, {
+          ofInstance: (rows) => carriedTopics(rows, dimensions),
+          ofSession: carriedSession,
+        });
         const spill = spillDirectory(dataDir, `views-${next.epoch}-${shard}`);
         await refold({
           from: copy,

@@ -90,7 +90,7 @@ export function Checking({
         {CHECK_QUESTIONS[of]} <strong>{name}</strong>?
         {about === '' ? null : <span class="faint"> {about}</span>}
         {OF_USERS.includes(of) ? (
-          <span class="faint"> What the user wrote decides; replies are cut.</span>
+          <span class="faint"> What the user wrote decides; replies are shortened.</span>
         ) : null}
       </p>
       <p>
