@@ -262,7 +262,8 @@ export class FakeService {
   #giveFeedback(request: IncomingMessage, text: string, response: ServerResponse): void {
     if (this.older) return this.#fail(response, 404, 'NOT_FOUND', 'no such route');
     const key = request.headers['idempotency-key'];
-    const { feedback } = JSON.parse(text) as { feedback: Readonly<Record<string, unknown>>[] };
+    const body = JSON.parse(text) as Readonly<Record<string, unknown>>;
+    const feedback = Array.isArray(body['feedback']) ? (body['feedback'] as (typeof body)[]) : [body];
     this.feedbackLists.push(feedback.length);
     if (feedback.length > this.mostLines) return this.#fail(response, 413, 'PAYLOAD_TOO_LARGE', 'too large');
     // Nobody gives feedback on what was not accepted.
