@@ -12,6 +12,7 @@ import {
   differencesParameterSchemas,
   differencesResponseSchema,
 } from '../query/changes/differences-schema.ts';
+import { effectsParameterSchemas, effectsResponseSchema } from '../query/effects/effects-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
@@ -195,4 +196,19 @@ export const DIFFERENCES = reading(
   'The two values and the differences.',
   'DifferencesResponse',
   differencesResponseSchema,
+);
+
+export const EFFECTS = reading(
+  {
+    path: '/effects',
+    operationId: 'readEffects',
+    summary: 'See what helped',
+    description:
+      'Of each gap, topic, repeated request and signal that people said is fixed: its share of sessions in the weeks ' +
+      'before and after, and whether they differ by more than chance, weekdays and a trend explain.',
+    parameters: effectsParameterSchemas,
+  },
+  'The effects.',
+  'EffectsResponse',
+  effectsResponseSchema,
 );

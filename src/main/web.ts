@@ -33,6 +33,7 @@ import { ErasureTargets } from '../query/erasure-targets.ts';
 import { LONG_ANSWER } from '../query/places.ts';
 import { AttributesReader } from '../query/attributes-reader.ts';
 import { DifferencesReader } from '../query/changes/differences-reader.ts';
+import { EffectsReader } from '../query/effects/effects-reader.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { PositionWaits } from '../query/position-waits.ts';
 import { QueryRunner } from '../query/query-runner.ts';
@@ -403,6 +404,7 @@ async function openQuery(
   const overview = new OverviewReader({ ...reading, views });
   const attributes = new AttributesReader(reading);
   const differences = new DifferencesReader({ ...reading, views });
+  const effects = new EffectsReader({ ...reading, views });
   const digests = new DigestReader({
     ...reading,
     views,
@@ -456,6 +458,7 @@ async function openQuery(
       overview,
       attributes,
       differences,
+      effects,
       digests,
       ...steering,
       subjects,

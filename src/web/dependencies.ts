@@ -28,6 +28,7 @@ import type { ChangesParameters, ChangesResponse } from '../query/changes/change
 import type { ChecksParameters, ChecksResponse } from '../query/checks/checks-schema.ts';
 import type { CurationsParameters, CurationsResponse } from '../query/curations/curations-schema.ts';
 import type { AttributesParameters, AttributesResponse } from '../query/attributes-schema.ts';
+import type { EffectsParameters, EffectsResponse } from '../query/effects/effects-schema.ts';
 import type { DifferencesParameters, DifferencesResponse } from '../query/changes/differences-schema.ts';
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
 import type { QueryParameters } from '../query/parameters.ts';
@@ -245,6 +246,7 @@ export interface HttpDependencies {
     /** Reads the metrics of the whole instance. */
     readonly overview: Reader<OverviewParameters, OverviewResponse>;
     readonly differences: Reader<DifferencesParameters, DifferencesResponse>;
+    readonly effects: Reader<EffectsParameters, EffectsResponse>;
     readonly attributes: Reader<AttributesParameters, AttributesResponse>;
     /** Summarizes a week. */
     readonly digests: Reader<DigestParameters, DigestAnswer>;

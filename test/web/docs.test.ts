@@ -51,6 +51,7 @@ describe('OpenAPI document', () => {
       '/v1/overview/',
       '/v1/attributes/',
       '/v1/differences/',
+      '/v1/effects/',
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',

@@ -305,6 +305,11 @@ export function createHarness(
         };
       },
     },
+    effects: {
+      async read() {
+        return { effects: [], total: 0, lastProcessedAt: null };
+      },
+    },
     attributes: {
       async read() {
         return { attributes: [], lastProcessedAt: null };

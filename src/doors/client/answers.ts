@@ -19,6 +19,7 @@ import type {
   NewTopicAnswer,
   AttributesAnswer,
   DifferencesAnswer,
+  EffectsAnswer,
   OverviewAnswer,
   OverviewMetric,
   SaidAnswer,
@@ -101,6 +102,19 @@ export interface DifferencesOptions extends ReadOptions {
 
 export interface Differences extends DifferencesAnswer, Waited {}
 export type Difference = DifferencesAnswer['differences'][number];
+
+export interface EffectsOptions extends ReadOptions {
+  /** Only this topic, gap, repeated request or signal. Left out: all that are fixed. */
+  readonly id?: string | undefined;
+  /** As in a query. */
+  readonly timeZone?: string | undefined;
+  readonly segment?: Segment | undefined;
+  /** 1 to 100; default 20. */
+  readonly limit?: number | undefined;
+}
+
+export interface Effects extends EffectsAnswer, Waited {}
+export type Effect = EffectsAnswer['effects'][number];
 
 export interface Attributes extends AttributesAnswer, Waited {}
 

@@ -455,6 +455,57 @@ export interface DifferencesAnswer {
   }[];
   readonly lastProcessedAt: string | null;
 }
+export interface EffectsAnswer {
+  readonly effects: readonly {
+    readonly topic?: AnyEntity<'TOPIC'> | undefined;
+    readonly gap?: AnyEntity<'GAP'> | undefined;
+    readonly repeatedRequest?: AnyEntity<'REPEATED_REQUEST'> | undefined;
+    readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
+    readonly life: {
+      readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+      readonly fixedAt: string | null;
+      readonly release: { readonly name: string; readonly value: string } | null;
+      readonly owner: string | null;
+      readonly note: string | null;
+      readonly link: string | null;
+      readonly at: string;
+      readonly curationId: string;
+    } | null;
+    readonly verdict:
+      | 'TOO_EARLY'
+      | 'NOTHING_BEFORE'
+      | 'HELPED'
+      | 'CAME_BACK'
+      | 'WORSE'
+      | 'AS_USUAL'
+      | 'NO_DIFFERENCE';
+    readonly before: {
+      readonly start: string;
+      readonly end: string;
+      readonly sessions: number;
+      readonly of: number;
+      readonly share: number;
+    } | null;
+    readonly after: {
+      readonly start: string;
+      readonly end: string;
+      readonly sessions: number;
+      readonly of: number;
+      readonly share: number;
+    } | null;
+    readonly again: {
+      readonly start: string;
+      readonly end: string;
+      readonly sessions: number;
+      readonly of: number;
+      readonly share: number;
+    } | null;
+    readonly difference: { readonly share: number; readonly low: number; readonly high: number } | null;
+    readonly chance: number | null;
+  }[];
+  readonly total: number;
+  readonly lastProcessedAt: string | null;
+}
 export interface AttributesAnswer {
   readonly attributes: readonly {
     readonly name: string;

@@ -10,6 +10,8 @@ import type {
   Attributes,
   Differences,
   DifferencesOptions,
+  Effects,
+  EffectsOptions,
   ChangesOptions,
   CreatedTopic,
   SavedLabel,
@@ -220,6 +222,11 @@ export class Undertone {
   /** Returns what sessions of one value of an attribute have more or less often than those of another. */
   differences(options: DifferencesOptions): Promise<Differences> {
     return this.#read('/v1/differences', options);
+  }
+
+  /** Tells of what people said is fixed whether it helped. */
+  effects(options: EffectsOptions = {}): Promise<Effects> {
+    return this.#read('/v1/effects', options);
   }
 
   /** Returns the attributes of sessions, with their values: what `segment` and `segmentKey` take. */

@@ -46,7 +46,7 @@ function approximate(a: Share, b: Share): number {
  * Returns the probability beyond ±z of a normal distribution, to a relative error of 1e-7 (W. H. Press et al.,
  * Numerical Recipes, 6.2).
  */
-function twoSidedTail(z: number): number {
+export function twoSidedTail(z: number): number {
   const t = 1 / (1 + z / Math.SQRT2 / 2);
   const polynomial = COEFFICIENTS.reduceRight((sum, coefficient) => sum * t + coefficient, 0);
   return Math.min(1, t * Math.exp((-z * z) / 2 - 1.26551223 + polynomial * t));

@@ -8,7 +8,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { clearDamage, notedDamage } from '../damage.ts';
-import { isOutOfMemory } from '../duckdb.ts';
+import { lacksMemory } from '../live/live-database.ts';
 import type { StateStore } from '../live/state-store.ts';
 import { publishedTables, type PublishedTable } from '../view-files.ts';
 import {
@@ -271,7 +271,7 @@ export class Publication {
     try {
       return await write(SORT_SHARE);
     } catch (error) {
-      if (!isOutOfMemory(error)) throw error;
+      if (!lacksMemory(error)) throw error;
       return write(1);
     }
   }

@@ -10,6 +10,7 @@ import {
   ATTRIBUTES,
   CHANGES,
   DIFFERENCES,
+  EFFECTS,
   SEARCH_TEXTS,
   OVERVIEW,
   READ_SESSION,
@@ -37,7 +38,7 @@ export interface ReadingRoute {
 }
 
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
-  const { textSearch, sessions, why, changes, overview, attributes, differences, curations, checks } =
+  const { textSearch, sessions, why, changes, overview, attributes, differences, effects, curations, checks } =
     readers;
   return [
     reading(SEARCH_TEXTS, (parameters, _, caller) => textSearch.read(parameters, caller)),
@@ -48,6 +49,7 @@ export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
     reading(OVERVIEW, (parameters, _, caller) => overview.read(parameters, caller)),
     reading(ATTRIBUTES, (parameters, _, caller) => attributes.read(parameters, caller)),
     reading(DIFFERENCES, (parameters, _, caller) => differences.read(parameters, caller)),
+    reading(EFFECTS, (parameters, _, caller) => effects.read(parameters, caller)),
     reading(CURATIONS, (parameters, _, caller) => curations.read(parameters, caller)),
     reading(CHECKS, (parameters, _, caller) => checks.read(parameters, caller)),
     reading(CHANGES, (parameters, _, caller) => changes.read(parameters, caller)),

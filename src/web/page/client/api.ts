@@ -13,6 +13,7 @@ import type { Checked, Verdict } from '../../../domain/checks.ts';
 import type { ChecksResponse } from '../../../query/checks/checks-schema.ts';
 import type { CurationsResponse } from '../../../query/curations/curations-schema.ts';
 import type { AttributesResponse } from '../../../query/attributes-schema.ts';
+import type { EffectsResponse } from '../../../query/effects/effects-schema.ts';
 import type { DifferencesResponse } from '../../../query/changes/differences-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
@@ -37,6 +38,7 @@ export type {
   OpenedLink,
   AttributesResponse,
   DifferencesResponse,
+  EffectsResponse,
   OverviewResponse,
   ProjectRetentionAnswer,
   QueryResponse,
@@ -285,6 +287,8 @@ export const api = {
     ask<AttributesResponse>('attributes', { instanceId }, signal),
   differences: (parameters: Parameters, signal?: AbortSignal) =>
     ask<DifferencesResponse>('differences', parameters, signal),
+  effects: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<EffectsResponse>('effects', parameters, signal),
   changes: (parameters: Parameters, signal?: AbortSignal) =>
     ask<ChangesResponse>('changes', parameters, signal),
   query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),

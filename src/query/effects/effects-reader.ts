@@ -1,0 +1,332 @@
+/**
+ * Tells of what people said is fixed whether it helped: its share of sessions in the whole weeks before and after. All
+ * counts come from one snapshot, and equal those of queries.
+ *
+ * Test: test/e2e/effects-rules.test.ts.
+ */
+import type { SegmentChoice } from '../../domain/attributes.ts';
+import { GROUPINGS } from '../../domain/groupings.ts';
+import type { Life } from '../../domain/life-schema.ts';
+import { localBucketAt, localBuckets, weeksEarlier } from '../../domain/local-time.ts';
+import { formatInstant } from '../../domain/time.ts';
+import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+import { answerQuery, type AnswerOptions } from '../answer.ts';
+import type { Share } from '../changes/significance.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { inTimeZone } from '../local-buckets.ts';
+import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
+import { LONG_ANSWER } from '../places.ts';
+import { planTotals } from '../plan.ts';
+import type { QueryResponse } from '../response-schema.ts';
+import type { Range } from '../routing.ts';
+import { attributeNames } from '../segments.ts';
+import {
+  differenceOf,
+  effectOf,
+  WEEKS_AFTER,
+  WEEKS_BEFORE,
+  WEEKS_WATCHED,
+  type Effect,
+  type Week,
+} from './effect.ts';
+import {
+  EFFECT_GROUPS,
+  type EffectAnswer,
+  type EffectsParameters,
+  type EffectsResponse,
+} from './effects-schema.ts';
+
+export interface EffectsReaderOptions extends AnswerOptions, InstanceReading {}
+
+type Group = (typeof EFFECT_GROUPS)[number];
+type Dimensions = QueryResponse['elements'][number]['dimensions'];
+
+/** More entities than any instance has. */
+const MOST = 1_000_000;
+/** A year in whole weeks. */
+const YEAR_WEEKS = 52;
+/** More days than are ever compared. */
+const MOST_DAYS = 1000;
+
+export class EffectsReader {
+  readonly #options: EffectsReaderOptions;
+
+  constructor(options: EffectsReaderOptions) {
+    this.#options = options;
+  }
+
+  /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
+  read(parameters: EffectsParameters, caller = ''): Promise<EffectsResponse> {
+    return this.#options.readerOf(parameters.instanceId).read(
+      async (snapshot) => {
+        const { effects, total } = await effectsIn(snapshot, parameters, this.#options);
+        const row = await readInstanceRow(snapshot, parameters.instanceId);
+        const since = this.#options.answeringSince?.() ?? 0;
+        const processedAt = row === undefined ? null : Math.max(row['processed_at'] as number, since);
+        return {
+          effects,
+          total,
+          lastProcessedAt: processedAt === null ? null : formatInstant(processedAt),
+        };
+      },
+      caller,
+      LONG_ANSWER,
+    );
+  }
+}
+
+/** Whose effects are told. `until`: weeks that end later are left out, microseconds since 1970; default: all count. */
+export interface EffectsAsked extends Pick<
+  EffectsParameters,
+  'instanceId' | 'timeZone' | 'segment' | 'limit'
+> {
+  readonly id?: string | undefined;
+  readonly until?: number;
+}
+
+/** Returns the effects of what is fixed, the latest statement first, `limit` at most, and how many are fixed. */
+export async function effectsIn(
+  snapshot: Snapshot,
+  asked: EffectsAsked,
+  options: AnswerOptions,
+): Promise<Pick<EffectsResponse, 'effects' | 'total'>> {
+  const row = await readInstanceRow(snapshot, asked.instanceId);
+  if (row === undefined) return { effects: [], total: 0 };
+  const counting: Counting = {
+    snapshot,
+    options,
+    instance: row['instance'] as number,
+    instanceId: asked.instanceId,
+    zone: zoneOf(asked.timeZone),
+    segment: asked.segment ?? [],
+  };
+  const until = Math.min(row['processed_at'] as number, asked.until ?? Infinity);
+  const fixed = await fixedIn(counting, asked.id ?? null);
+  const effects = await Promise.all(
+    fixed.slice(0, asked.limit).map((one) => effectOfFixed(counting, one, until)),
+  );
+  return { effects, total: fixed.length };
+}
+
+/** What is counted, of whom and how. */
+interface Counting {
+  readonly snapshot: Snapshot;
+  readonly options: AnswerOptions;
+  readonly instance: number;
+  readonly instanceId: string;
+  /** Null: UTC. */
+  readonly zone: string | null;
+  readonly segment: readonly SegmentChoice[];
+}
+
+/** An entity that is fixed. */
+interface Fixed {
+  readonly groupBy: Group;
+  readonly id: string;
+  readonly dimensions: Dimensions;
+  readonly life: Life;
+}
+
+async function fixedIn(counting: Counting, id: string | null): Promise<Fixed[]> {
+  const found = await Promise.all(
+    EFFECT_GROUPS.map(async (groupBy) => {
+      const { elements } = await ask(counting, groupBy, {
+        fields: ['sessions'],
+        dimensionFields: ['life'],
+        lifeStates: ['FIXED'],
+        ids: id === null ? null : [id],
+      });
+      return elements.flatMap(({ dimensions: all }): Fixed[] => {
+        const name = GROUPINGS[groupBy].name as 'gap';
+        const entity = all[name];
+        if (entity?.life == null) return [];
+        const { life, ...rest } = entity;
+        return [{ groupBy, id: entity.id, dimensions: { [name]: rest }, life }];
+      });
+    }),
+  );
+  return found
+    .flat()
+    .sort((a, b) => (a.life.at < b.life.at ? 1 : a.life.at > b.life.at ? -1 : a.id < b.id ? -1 : 1));
+}
+
+async function ask(
+  { snapshot, options, instanceId, zone, segment }: Counting,
+  groupBy: Group | 'SEGMENT',
+  more: Partial<QueryParameters>,
+): Promise<QueryResponse> {
+  const key = more.segmentKey == null ? {} : { segmentKey: more.segmentKey };
+  const plain = parseQueryParameters({ instanceId, groupBy, fields: 'sessions', ...key });
+  return answerQuery(snapshot, { ...plain, segment, timeZone: zone, limit: MOST, ...more }, options);
+}
+
+async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): Promise<EffectAnswer> {
+  const { life } = fixed;
+  const since = await changeOf(counting, life);
+  const answer = { ...fixed.dimensions, life } as const;
+  const nothing = { before: null, after: null, again: null, difference: null, chance: null };
+  if (since === null) return { ...answer, ...nothing, verdict: 'TOO_EARLY' };
+  const { before, after } = await aroundOf(counting, fixed, since, until);
+  const compare = (year: { readonly before: Week[]; readonly after: Week[] } | null): Effect =>
+    effectOf({ before: before.map(sharesOf), after: after.map(sharesOf) }, year);
+  let effect = compare(null);
+  if (effect.verdict !== 'NO_DIFFERENCE' && effect.chance !== null) {
+    // A release has no year before.
+    const then =
+      life.release === null ? await aroundOf(counting, fixed, yearBefore(since, counting.zone), until) : null;
+    if (then !== null && then.before.length > 0 && then.after.length > 0)
+      effect = compare({ before: then.before.map(sharesOf), after: then.after.map(sharesOf) });
+  }
+  const own = { ...counting, segment: since.segment };
+  const again = effect.again === null ? [] : after.slice(effect.again.from, effect.again.to);
+  const [beforeSide, afterSide, againSide] = await Promise.all([
+    sideOf(counting, fixed, before),
+    sideOf(own, fixed, after.slice(0, WEEKS_AFTER)),
+    sideOf(own, fixed, again),
+  ]);
+  return {
+    ...answer,
+    verdict: effect.verdict,
+    before: beforeSide,
+    after: afterSide,
+    again: againSide,
+    difference:
+      beforeSide === null || afterSide === null
+        ? null
+        : differenceOf(
+            { with: afterSide.sessions, of: afterSide.of },
+            { with: beforeSide.sessions, of: beforeSide.of },
+          ),
+    chance: effect.chance,
+  };
+}
+
+/** The moment of a change, and the sessions that have it from then on. */
+interface Since {
+  /** End of the last day before it. */
+  readonly before: number;
+  /** Start of the first day after it: a day on which it happened counts for neither side. */
+  readonly after: number;
+  readonly segment: readonly SegmentChoice[];
+}
+
+/** Null: no session has the release yet. */
+async function changeOf(counting: Counting, { fixedAt, release, at }: Life): Promise<Since | null> {
+  const zone = counting.zone ?? 'UTC';
+  if (release === null) {
+    const instant = Date.parse(fixedAt ?? at) * 1000;
+    const { start, end } = localBucketAt('DAY', zone, instant);
+    return { before: start, after: instant === start ? start : end, segment: counting.segment };
+  }
+  const names = await attributeNames(counting.snapshot, counting.instance);
+  if (!names.includes(release.name)) return null;
+  const { elements } = await ask(counting, 'SEGMENT', { segmentKey: release.name, granularity: 'DAY' });
+  const days = elements.flatMap(({ dimensions: { segment, date = '' } }) =>
+    segment?.value === release.value ? [Date.parse(date) * 1000] : [],
+  );
+  if (days.length === 0) return null;
+  const { start, end } = localBucketAt('DAY', zone, Math.min(...days));
+  const chosen = { name: release.name, values: [release.value] };
+  return { before: start, after: end, segment: [...counting.segment, chosen] };
+}
+
+function yearBefore({ before, after, segment }: Since, zone: string | null): Since {
+  const earlier = (at: number): number => weeksEarlier(at, YEAR_WEEKS, zone);
+  return { before: earlier(before), after: earlier(after), segment };
+}
+
+/** A whole week that has a session. */
+interface DatedWeek extends Range {
+  readonly days: readonly Share[];
+}
+
+function sharesOf({ days }: DatedWeek): Week {
+  return days;
+}
+
+/** Counts the whole weeks before and after a change that are over at `until`, in the order of time. */
+async function aroundOf(
+  counting: Counting,
+  fixed: Fixed,
+  { before, after, segment }: Since,
+  until: number,
+): Promise<{ readonly before: readonly DatedWeek[]; readonly after: readonly DatedWeek[] }> {
+  const { zone } = counting;
+  const weeks = (from: number, many: number): Range[] =>
+    Array.from({ length: many }, (_, at) => ({
+      start: weeksEarlier(from, -at, zone),
+      end: weeksEarlier(from, -at - 1, zone),
+    }));
+  const over = weeks(after, WEEKS_WATCHED).filter(({ end }) => end <= until);
+  const earlier = weeks(weeksEarlier(before, WEEKS_BEFORE, zone), WEEKS_BEFORE);
+  const [daysBefore, daysAfter] = await Promise.all([
+    countDays(counting, fixed, earlier),
+    countDays({ ...counting, segment }, fixed, over),
+  ]);
+  return { before: daysBefore, after: daysAfter };
+}
+
+/** Counts weeks that follow each other, day by day; those without a session are left out. */
+async function countDays(
+  counting: Counting,
+  { groupBy, id }: Fixed,
+  weeks: readonly Range[],
+): Promise<DatedWeek[]> {
+  const [first, last] = [weeks[0], weeks.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const range = { start: first.start, end: last.end };
+  const [{ elements }, totals] = await Promise.all([
+    ask(counting, groupBy, { ids: [id], granularity: 'DAY', range }),
+    totalsByDay(counting, range),
+  ]);
+  const found = new Map(
+    elements.map(({ dimensions: { date = '' }, fields }) => [Date.parse(date) * 1000, fields.sessions ?? 0]),
+  );
+  return weeks.flatMap((week) => {
+    const days = (localBuckets('DAY', counting.zone ?? 'UTC', week, MOST_DAYS) ?? []).map(({ bucket }) => ({
+      with: found.get(bucket) ?? 0,
+      of: totals.get(bucket) ?? 0,
+    }));
+    return days.some(({ of }) => of > 0) ? [{ ...week, days }] : [];
+  });
+}
+
+/** Sessions of all by the start of their day. */
+async function totalsByDay(counting: Counting, range: Range): Promise<ReadonlyMap<number, number>> {
+  const { snapshot, options, instance, instanceId, segment, zone } = counting;
+  const plain = parseQueryParameters({ instanceId, groupBy: 'SESSION', fields: 'messages' });
+  const days = { ...plain, range, granularity: 'DAY', timeZone: zone, segment } as const;
+  const { views } = options;
+  const plan = planTotals(await inTimeZone(snapshot, days, instance, views), instance, views);
+  const rows = await snapshot.all(plan.sql, plan);
+  return new Map(rows.map((row) => [row['bucket'] as number, Number(row['rows'])]));
+}
+
+/** Counts each session once from the first to the last of the weeks; null without any. */
+async function sideOf(
+  counting: Counting,
+  { groupBy, id }: Fixed,
+  weeks: readonly DatedWeek[],
+): Promise<EffectAnswer['before']> {
+  const [first, last] = [weeks[0], weeks.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const range = { start: first.start, end: last.end };
+  const [{ elements }, of] = await Promise.all([
+    ask(counting, groupBy, { ids: [id], range }),
+    totalIn(counting, range),
+  ]);
+  const sessions = elements[0]?.fields.sessions ?? 0;
+  return {
+    start: formatInstant(range.start),
+    end: formatInstant(range.end),
+    sessions,
+    of,
+    share: sessions / of,
+  };
+}
+
+async function totalIn({ snapshot, options, instanceId, segment }: Counting, range: Range): Promise<number> {
+  const plain = parseQueryParameters({ instanceId, groupBy: 'SESSION', fields: 'messages' });
+  const { pagination } = await answerQuery(snapshot, { ...plain, range, segment, limit: 1 }, options);
+  return pagination.total;
+}

@@ -1,0 +1,157 @@
+/** GET /v1/effects: whether what people said is fixed comes up less often since then. */
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { effectsResponseSchema, type EffectsResponse } from '../../src/query/effects/effects-schema.ts';
+import { Client, faultOf, pathsOf, toSearch, type Parameters } from '../support/client.ts';
+import { assistant, CANCEL, CANNOT, DONE, PASSWORD, user } from '../support/conversations.ts';
+import { shareTestService, type TestService } from '../support/service.ts';
+
+const DAY_MS = 86_400_000;
+/** Days before and after the change. */
+const DAYS = 21;
+/** The day of the change, within the time that the service has processed. */
+const FIXED_AT = Date.parse('2026-05-20T12:00:00Z');
+
+let service: TestService;
+let client: Client;
+let instanceId: string;
+let gapId: string;
+let topicId: string;
+
+/** Noon of a day, counted from the change. */
+function at(day: number): string {
+  return new Date(FIXED_AT + day * DAY_MS).toISOString();
+}
+
+before(async () => {
+  service = await shareTestService();
+  client = new Client(service.url, (await service.newProject()).key);
+  let known: string | undefined;
+  let position = 0;
+  // Each day four ask to cancel and four for a password; until the change, the assistant cannot cancel.
+  for (let day = -DAYS; day <= DAYS; day += 1) {
+    const version = day < 0 ? '3.1' : '3.2';
+    const messages = Array.from({ length: 8 }, (_, index) => {
+      const isCancel = index % 2 === 0;
+      const cannot = isCancel && (day < 0 || (day === 0 && index < 4));
+      return [
+        user((isCancel ? CANCEL : PASSWORD)[index % 4]!, at(day), `u${day} ${index}`),
+        assistant(cannot ? CANNOT : DONE, at(day)),
+      ];
+    });
+    for (const conversation of messages) {
+      const to = known === undefined ? {} : { instanceId: known };
+      const metadata = { session: { version, region: day % 2 === 0 ? 'eu' : 'us' } };
+      ({ instanceId: known, position } = await client.ingest({ ...to, messages: conversation, metadata }));
+    }
+  }
+  instanceId = known!;
+  const ask = async (groupBy: string): Promise<readonly { readonly id: string; readonly name: string }[]> => {
+    const { elements } = await client.query({ groupBy, fields: 'sessions', instanceId }, position);
+    return elements.flatMap(({ dimensions: { gap, topic } }) => gap ?? topic ?? []);
+  };
+  gapId = (await ask('GAP'))[0]!.id;
+  topicId = (await ask('TOPIC')).find(({ name }) => /password/i.test(name))!.id;
+});
+after(() => service.stop());
+
+async function track(life: Readonly<Record<string, unknown>>): Promise<void> {
+  const { status, headers, body } = await client.send('/v1/curations', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ instanceId, action: 'TRACK', ...life }),
+  });
+  equal(status, 201, JSON.stringify(body));
+  const position = Number(headers.get('x-stream-position'));
+  await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+}
+
+async function effects(parameters: Parameters = {}): Promise<EffectsResponse> {
+  const { status, body } = await client.send(`/v1/effects?${toSearch({ instanceId, ...parameters })}`);
+  equal(status, 200, JSON.stringify(body));
+  return effectsResponseSchema.parse(body);
+}
+
+describe('effects', () => {
+  it('are none until something is fixed', async () => {
+    await track({ gapId, state: 'PLANNED' });
+    const { effects: found, total } = await effects();
+    deepEqual([found, total], [[], 0]);
+  });
+
+  it('compare whole weeks before and after the day of the change, each session once', async () => {
+    await track({ gapId, state: 'FIXED', fixedAt: at(0), owner: 'Ada' });
+    const { effects: found, total } = await effects();
+    equal(total, 1);
+    const [one] = found;
+    deepEqual([one?.gap?.id, one?.verdict, one?.life?.owner, one?.again], [gapId, 'HELPED', 'Ada', null]);
+    deepEqual(one?.before, {
+      start: '2026-04-29T00:00:00.000Z',
+      end: '2026-05-20T00:00:00.000Z',
+      sessions: DAYS * 4,
+      of: DAYS * 8,
+      share: 0.5,
+    });
+    deepEqual(one?.after, {
+      start: '2026-05-21T00:00:00.000Z',
+      end: '2026-06-11T00:00:00.000Z',
+      sessions: 0,
+      of: DAYS * 8,
+      share: 0,
+    });
+    const { difference, chance } = one!;
+    ok(chance !== null && chance < 1e-9);
+    ok(difference !== null && difference.share === -0.5);
+    ok(difference.low < -0.5 && difference.high > -0.5 && difference.high < -0.4);
+  });
+
+  it('keep to the days of a zone and to a segment', async () => {
+    const [there] = (await effects({ timeZone: 'Pacific/Kiritimati' })).effects;
+    // There it is 2 a.m. of the next day.
+    deepEqual(
+      [there?.before?.end, there?.after?.start],
+      ['2026-05-20T10:00:00.000Z', '2026-05-21T10:00:00.000Z'],
+    );
+    const [eu] = (await effects({ 'segment.region': 'eu' })).effects;
+    deepEqual([eu?.verdict, eu?.before?.of, eu?.before?.sessions], ['HELPED', 10 * 8, 10 * 4]);
+  });
+
+  it('of a release count its sessions alone, from the day after its first one', async () => {
+    await track({ gapId, state: 'FIXED', release: { name: 'version', value: '3.2' } });
+    const [one] = (await effects()).effects;
+    deepEqual([one?.verdict, one?.before?.sessions, one?.after?.of], ['HELPED', DAYS * 4, DAYS * 8]);
+    equal(one?.after?.start, '2026-05-21T00:00:00.000Z');
+    await track({ gapId, state: 'FIXED', release: { name: 'version', value: '4.0' } });
+    const [none] = (await effects()).effects;
+    deepEqual([none?.verdict, none?.before, none?.after], ['TOO_EARLY', null, null]);
+  });
+
+  it('tell nothing of what stayed as it was, and list the latest statement first', async () => {
+    await track({ topicId, state: 'FIXED', fixedAt: at(0) });
+    const { effects: found, total } = await effects();
+    deepEqual(
+      found.map(({ topic, gap, verdict }) => [topic?.id ?? gap?.id, verdict]),
+      [
+        [topicId, 'NO_DIFFERENCE'],
+        [gapId, 'TOO_EARLY'],
+      ],
+    );
+    equal(total, 2);
+    const first = await effects({ limit: 1 });
+    deepEqual([first.effects.length, first.total], [1, 2]);
+    deepEqual(
+      (await effects({ id: topicId })).effects.map(({ topic }) => topic?.id),
+      [topicId],
+    );
+  });
+
+  it('are refused with the name of the fault', async () => {
+    const refused = async (parameters: Parameters): Promise<string[]> => {
+      const answer = await client.send(`/v1/effects?${toSearch({ instanceId, ...parameters })}`);
+      return pathsOf(faultOf(answer, 400, 'VALIDATION_ERROR'));
+    };
+    deepEqual(await refused({ id: 'x' }), ['id']);
+    deepEqual(await refused({ limit: 101 }), ['limit']);
+    deepEqual(await refused({ timeZone: 'Mars' }), ['timeZone']);
+  });
+});
