@@ -164,7 +164,7 @@ function numbersOf({ structured }: Called, member: string): Readonly<Record<stri
 describe('the tools for language models', () => {
   it('are the same six over HTTP and standard input and output', () => {
     for (const { names } of askers)
-      deepEqual(names, ['overview', 'topics', 'why', 'conversations', 'transcript', 'changes']);
+      deepEqual(names, ['overview', 'topics', 'why', 'conversations', 'transcript', 'changes', 'effects']);
   });
 
   it('give the numbers that the routes give', async () => {

@@ -428,7 +428,7 @@ export function createHarness(
         harness.asked.push(parameters);
         const at = new Date(NOON).toISOString();
         const none = { now: 0, before: 0 };
-        const lists = { topics: [], newTopics: [], rising: [], falling: [], gaps: [], dissatisfaction: [] };
+        const lists = { topics: [], newTopics: [], rising: [], falling: [], gaps: [], dissatisfaction: [], fixed: [] };
         const counts = { sessions: none, users: none, dissatisfied: none, repeatedRequests: [] };
         return {
           json: { text: '', window: { start: at, end: at, timeZone: 'UTC' }, ...counts, ...lists },

@@ -4,6 +4,9 @@
  * Test: test/doors/alerts/body.test.ts.
  */
 import { z } from 'zod';
+import { EFFECT_VERDICTS } from '../../domain/effects.ts';
+import { releaseSchema } from '../../domain/life-schema.ts';
+import { effectSideSchema } from '../../query/effects/effects-schema.ts';
 import { uuid } from '../../domain/uuid.ts';
 import { COUNTED, KINDS_OF_CONDITIONS, WINDOWS } from './rule.ts';
 
@@ -28,14 +31,16 @@ const window = z
     granularity: z
       .enum(WINDOWS)
       .nullable()
-      .describe('Null: a new topic or value has no window; start and end are the days that count.'),
+      .describe(
+        'Null: a new topic or value, and what came back, has no window; start and end are the days that count.',
+      ),
     start: instant.describe('UTC.'),
     end: instant.describe('UTC; not included.'),
     timeZone: z.string().describe('Whose hour, day or week it is.'),
   })
   .describe('The time that is counted, by event time.');
 const entity = z.strictObject({
-  groupBy: z.enum(COUNTED).describe('What it is.'),
+  groupBy: z.enum([...COUNTED, 'REPEATED_REQUEST']).describe('What it is.'),
   id: uuid.describe('As in queries.'),
   name: z.string().describe('Its name when the message was made.'),
 });
@@ -84,10 +89,13 @@ const firedSchema = z.strictObject({
   value: z
     .number()
     .describe(
-      'What was measured: conversations, with dsat_share a share of them, with new_value those of the value.',
+      'What was measured: conversations, with dsat_share and came_back a share of them, with new_value those of the value.',
     ),
   bound: z.number().describe('What it was compared with.'),
-  sessions: z.number().optional().describe('With dsat_share: all conversations of the window.'),
+  sessions: z
+    .number()
+    .optional()
+    .describe('With dsat_share and came_back: all conversations of the window, or of the days that count.'),
   before: z
     .strictObject({
       start: instant.describe('UTC.'),
@@ -102,6 +110,15 @@ const firedSchema = z.strictObject({
     .describe(
       'With new_value: what the new value is compared with, as GET /v1/differences does, and what differs.',
     ),
+  fixed: z
+    .strictObject({
+      fixedAt: instant.nullable().describe('Since when it is fixed; null: in a release.'),
+      release: releaseSchema.nullable().describe('In which release it is fixed.'),
+      before: effectSideSchema.nullable().describe('The weeks before.'),
+      after: effectSideSchema.nullable().describe('The weeks after, in which it came up less often.'),
+    })
+    .optional()
+    .describe('With came_back: what GET /v1/effects says of it.'),
   entity: entity.nullable().describe('What it is about; null: the instance as a whole.'),
   precision: precision
     .nullable()
@@ -161,6 +178,19 @@ const changed = z.array(
   }),
 );
 
+const fixed = z.array(
+  entity.extend({
+    verdict: z
+      .enum(EFFECT_VERDICTS)
+      .describe('HELPED: it comes up less often. CAME_BACK: it did, and does no more. WORSE: more often.'),
+    fixedAt: instant.nullable().describe('Since when it is fixed; null: in a release.'),
+    release: releaseSchema.nullable().describe('In which release it is fixed.'),
+    before: effectSideSchema.nullable().describe('The weeks before.'),
+    after: effectSideSchema.nullable().describe('The weeks after.'),
+    again: effectSideSchema.nullable().describe('CAME_BACK: the weeks in which it is more frequent again.'),
+  }),
+);
+
 /** Figures of a weekly digest. */
 export const digestFigures = {
   sessions: compared.describe('Conversations.'),
@@ -172,6 +202,9 @@ export const digestFigures = {
     'What came up more often than chance explains: than in the week before, or in the eight weeks before.',
   ),
   falling: changed.describe('What came up less often than chance explains.'),
+  fixed: fixed.describe(
+    'What is fixed, and of which this week tells whether that helped, as GET /v1/effects does.',
+  ),
   gaps: listed.describe('The most frequent gaps.'),
   dissatisfaction: listed.describe('The most frequent signals of dissatisfaction.'),
   repeatedRequests: listed.describe('The most frequent repeated requests.'),

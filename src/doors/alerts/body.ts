@@ -7,14 +7,14 @@
 import { nameOfChoice, type SegmentChoice } from '../../domain/attributes.ts';
 import { wallClock } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
-import { htmlOf } from './html.ts';
+import { htmlOf, textOfLine } from './html.ts';
 import type { MailBody } from './mail.ts';
 import { MOST_DIFFERENCES_LISTED, MOST_HELD_BACK_NAMED, type PostedType } from './body-schema.ts';
 import type { Firing } from './evaluation.ts';
-import type { Precision } from './figures.ts';
+import type { FixedFigures, Listed, Precision } from './figures.ts';
 import type { ValueFiring } from './new-values.ts';
 import type { Message } from './outbox.ts';
-import type { Counted, Format, Rule } from './rule.ts';
+import type { Format, Rule } from './rule.ts';
 import { segmentChoices } from './segment.ts';
 import { oneLine, precisionSentence, textOf } from './texts.ts';
 import type { Span } from './windows.ts';
@@ -42,8 +42,11 @@ export interface Content {
 /** A section of a message; its title is a heading. */
 export interface Section {
   readonly title?: string;
-  readonly lines: readonly string[];
+  readonly lines: readonly Line[];
 }
+
+/** A line of a section: its text, and the dashboard path that it leads to. */
+export type Line = string | { readonly text: string; readonly link: string };
 
 /** Base URL of the dashboard; '' leaves links as paths. */
 export type PublicUrl = string;
@@ -53,7 +56,7 @@ export function render(content: Content, format: Format, publicUrl: PublicUrl): 
   const { text } = content;
   const link = `${publicUrl}${content.link}`;
   const bodyOf = { undertone: undertoneBody, slack: slackBody, email: mailBody }[format];
-  return { text, body: JSON.stringify(bodyOf(content, link)) };
+  return { text, body: JSON.stringify(bodyOf(content, link, publicUrl)) };
 }
 
 function undertoneBody({ type, rule, at, text, more }: Content, link: string): unknown {
@@ -68,22 +71,30 @@ function undertoneBody({ type, rule, at, text, more }: Content, link: string): u
 /** Longest subject of a mail, characters; mail clients cut longer ones off. */
 const LONGEST_SUBJECT = 120;
 
-function mailBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): MailBody {
+function mailBody(
+  { rule, text, sections = [{ lines: [text] }] }: Content,
+  link: string,
+  publicUrl: PublicUrl,
+): MailBody {
   const title = oneLine(rule.name);
   const mailText = /^https?:/.test(link) ? `${text}\n\n${link}\n` : `${text}\n`;
   const [first = ''] = sections[0]?.lines ?? [];
-  const subject = cut(`${title}: ${oneLine(first)}`, LONGEST_SUBJECT);
-  return { subject, text: mailText, html: htmlOf({ title, sections, link }) };
+  const subject = cut(`${title}: ${oneLine(textOfLine(first))}`, LONGEST_SUBJECT);
+  return { subject, text: mailText, html: htmlOf({ title, sections, link, publicUrl }) };
 }
 
 /** Slack's maximum characters of a section and of a header. */
 const SLACK_SECTION = 3000;
 const SLACK_HEADER = 150;
 
-function slackBody({ rule, text, sections = [{ lines: [text] }] }: Content, link: string): unknown {
+function slackBody(
+  { rule, text, sections = [{ lines: [text] }] }: Content,
+  link: string,
+  publicUrl: PublicUrl,
+): unknown {
   const header = { type: 'plain_text', text: cut(oneLine(rule.name), SLACK_HEADER), emoji: false };
   const blocks = sections.map(({ title, lines }) => {
-    const escaped = lines.map(escapeMrkdwn);
+    const escaped = lines.map((line) => slackLine(line, publicUrl));
     const written = title === undefined ? escaped : [`*${escapeMrkdwn(title)}*`, ...escaped];
     return {
       type: 'section',
@@ -99,6 +110,12 @@ function slackBody({ rule, text, sections = [{ lines: [text] }] }: Content, link
     text: escapeMrkdwn(`${oneLine(rule.name)}: ${text}`),
     blocks: [{ type: 'header', text: header }, ...blocks, ...(isUrl ? [open] : [])],
   };
+}
+
+function slackLine(line: Line, publicUrl: PublicUrl): string {
+  const text = escapeMrkdwn(textOfLine(line));
+  if (typeof line === 'string' || !/^https?:/.test(publicUrl)) return text;
+  return `${text} (<${`${publicUrl}${line.link}`.replaceAll('&', '&amp;')}|open>)`;
 }
 
 /**
@@ -122,7 +139,13 @@ function cut(text: string, longest: number): string {
     .replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-const VIEW_OF: Readonly<Record<Counted, string>> = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' };
+/** The views of the dashboard. */
+export const VIEW_OF: Readonly<Record<Listed, string>> = {
+  TOPIC: 'topic',
+  GAP: 'gap',
+  CSAT_DSAT: 'signal',
+  REPEATED_REQUEST: 'repeat',
+};
 
 /** Returns the dashboard path of an entity, or of the instance. */
 export function linkTo(
@@ -182,13 +205,18 @@ function comparedOf({ segmentKey, value, against, sessionsAgainst, found }: Valu
   return { segmentKey, value, against, sessionsAgainst, differences };
 }
 
+function fixedOf({ fixedAt, release, before, after }: FixedFigures): unknown {
+  return { fixedAt, release, before, after };
+}
+
 /** Builds the content of a firing. `position` is the stream sequence that its numbers include. */
 export function contentOf(
   firing: Firing & { readonly quotes: readonly string[]; readonly precision: Precision | null },
   position: number,
   at: number,
 ): Content {
-  const { rule, window, span, value, bound, sessions, before, entity, compared, quotes, precision } = firing;
+  const { rule, window, span, value, bound, sessions, before, entity, compared, fixed } = firing;
+  const { quotes, precision } = firing;
   // Reads as current only if the window is still open now, however far behind the worker is.
   const told = textOf({ ...firing, isOpen: firing.isOpen && span.end > at * 1000 });
   const text = precision === null ? told : `${told} ${precisionSentence(precision)}`;
@@ -214,6 +242,7 @@ export function contentOf(
     more: {
       ...counted,
       ...(compared === undefined ? {} : { compared: comparedOf(compared) }),
+      ...(fixed === undefined ? {} : { fixed: fixedOf(fixed) }),
       ...(sessions === undefined ? {} : { sessions }),
       ...(before === undefined ? {} : { before: { ...before, ...timesOf(before) } }),
       entity: entity === null ? null : { groupBy: entity.groupBy, id: entity.id, name: entity.name },

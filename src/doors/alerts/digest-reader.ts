@@ -102,7 +102,8 @@ export class DigestReader {
       } as DigestAnswer['json'],
       html: htmlOf({
         title: name === null ? 'Weekly digest' : `Weekly digest of ${name}`,
-        sections: sectionsOf(digest),
+        sections: sectionsOf(digest, null, instanceId),
+        publicUrl,
         link: `${publicUrl}${linkToDigest(instanceId, digest)}`,
       }),
     };

@@ -4,20 +4,23 @@
  * Test: test/doors/alerts/digest.test.ts.
  */
 import { formatInstant } from '../../domain/time.ts';
-import { linkToSpan, type Content, type Section } from './body.ts';
+import { textOfLine } from './html.ts';
+import { linkToSpan, VIEW_OF, type Content, type Line, type Section } from './body.ts';
 import type { Changed, Compared, Digest, Discussed } from './digest.ts';
-import type { EntityFigures } from './figures.ts';
+import type { EntityFigures, FixedFigures, Listed } from './figures.ts';
 import type { Rule } from './rule.ts';
 import {
   clock,
   conversations,
   counted,
   dayName,
+  fixedWords,
   namedAs,
   number,
   oneLine,
   percent,
   segmentSentence,
+  shortDay,
   sureness,
   tenths,
   usually,
@@ -47,7 +50,7 @@ export function digestContent(
   digest: Digest,
   { instance, position, at }: DigestMessage,
 ): Content {
-  const sections = sectionsOf(digest, instance);
+  const sections = sectionsOf(digest, instance, rule.instanceId);
   const { span, timeZone } = digest;
   return {
     type: 'digest.weekly',
@@ -83,14 +86,19 @@ export function plainText(sections: readonly Section[]): string {
 }
 
 function plain({ title, lines }: Section): string {
-  return title === undefined ? lines.join('\n') : [title, ...lines.map((line) => `- ${line}`)].join('\n');
+  const texts = lines.map(textOfLine);
+  return title === undefined ? texts.join('\n') : [title, ...texts.map((line) => `- ${line}`)].join('\n');
 }
 
 /**
  * Writes the sections of a digest: first its totals, then its lists; empty lists are left out. `instance` is the name
- * to mention, or null.
+ * to mention, or null. With `instanceId`, the lines of lists lead to what they are about, in that week.
  */
-export function sectionsOf(digest: Digest, instance: string | null = null): Section[] {
+export function sectionsOf(
+  digest: Digest,
+  instance: string | null = null,
+  instanceId: string | null = null,
+): Section[] {
   const { span, segment, timeZone, until, sessions, others } = digest;
   const named = instance === null ? '' : `${oneLine(instance)}, `;
   const week = `${named}${dayName(span.start, timeZone)} to ${dayName(span.end - 1, timeZone)}, ${timeZone}.`;
@@ -100,30 +108,63 @@ export function sectionsOf(digest: Digest, instance: string | null = null): Sect
     const before = sessions.before === 0 ? '' : ` In the week before, there ${were(sessions.before)}.`;
     return [{ lines: [...first, `There were no conversations.${before}`] }];
   }
-  const discussed = sessions.before === 0 ? digest.topics.map(counts) : digest.topics.map(changedTopic);
+  const to =
+    <Entity extends { readonly id: string }>(
+      groupBy: Listed | null,
+      write: (entity: Entity & { readonly groupBy: Listed }) => string,
+    ) =>
+    (entity: Entity & { readonly groupBy?: Listed }): Line => {
+      const known = { ...entity, groupBy: entity.groupBy ?? groupBy ?? 'TOPIC' };
+      const text = write(known);
+      if (instanceId === null) return text;
+      const page = { view: VIEW_OF[known.groupBy], id: known.id };
+      return { text, link: linkToSpan(instanceId, span, timeZone, segment, page) };
+    };
   return [
     { lines: [...first, sizeSentence(digest), dissatisfactionSentence(digest)] },
-    { title: 'Most discussed', lines: [...discussed, ...more(others.topics, 'topic')] },
-    { title: 'New topics', lines: [...digest.newTopics.map(counts), ...more(others.newTopics, 'new topic')] },
+    {
+      title: 'Most discussed',
+      lines: [
+        ...digest.topics.map(to('TOPIC', sessions.before === 0 ? counts : changedTopic)),
+        ...more(others.topics, 'topic'),
+      ],
+    },
+    {
+      title: 'New topics',
+      lines: [...digest.newTopics.map(to('TOPIC', counts)), ...more(others.newTopics, 'new topic')],
+    },
+    {
+      title: 'What was fixed',
+      lines: [
+        ...digest.fixed.map(to(null, (one: FixedFigures) => fixedLine(one, timeZone))),
+        ...more(others.fixed, 'change'),
+      ],
+    },
     {
       title: 'More often than in the week before',
-      lines: [...digest.rising.map(changed), ...more(others.rising, 'change')],
+      lines: [...digest.rising.map(to(null, changed)), ...more(others.rising, 'change')],
     },
     {
       title: 'Less often than in the week before',
-      lines: [...digest.falling.map(changed), ...more(others.falling, 'change')],
+      lines: [...digest.falling.map(to(null, changed)), ...more(others.falling, 'change')],
     },
     {
       title: 'What the assistant could not do (ability) or did not know (knowledge)',
-      lines: [...digest.gaps.map(countsOfGap), ...more(others.gaps, 'gap')],
+      lines: [...digest.gaps.map(to('GAP', countsOfGap)), ...more(others.gaps, 'gap')],
     },
     {
       title: 'Signals of dissatisfaction',
-      lines: [...digest.dissatisfaction.map(counts), ...more(others.dissatisfaction, 'signal')],
+      lines: [
+        ...digest.dissatisfaction.map(to('CSAT_DSAT', counts)),
+        ...more(others.dissatisfaction, 'signal'),
+      ],
     },
     {
       title: 'Requests that users made again, with or without a signal of dissatisfaction',
-      lines: [...digest.repeatedRequests.map(counts), ...more(others.repeatedRequests, 'request')],
+      lines: [
+        ...digest.repeatedRequests.map(to('REPEATED_REQUEST', counts)),
+        ...more(others.repeatedRequests, 'request'),
+      ],
     },
   ].filter(({ lines }) => lines.length > 0);
 }
@@ -195,6 +236,24 @@ function counts({ name, sessions, precision }: EntityFigures): string {
 function countsOfGap({ name, sessions, gapType, precision }: EntityFigures): string {
   const type = gapType === undefined ? '' : ` (${gapType === 'TOOL' ? 'ability' : 'knowledge'})`;
   return `‘${oneLine(name)}’${type}: ${conversations(sessions)}${sureness(precision)}`;
+}
+
+/**
+ * Examples: “The gap ‘Cancel orders’, fixed since 20 May, comes up less often: in 0.6 % of conversations since then, 6.1 % before”; “…,
+ * came back: in 5.8 % of conversations from 1 July to 28 July, 0.6 % in the weeks after the change”
+ */
+function fixedLine(one: FixedFigures, timeZone: string): string {
+  const { verdict, before, after, again } = one;
+  const what = `${namedAs(one)}, ${fixedWords(one, timeZone)}`;
+  const [was, is] = [before, after].map((side) => percent(side?.share ?? 0));
+  if (verdict !== 'CAME_BACK' || again === null) {
+    const told = verdict === 'WORSE' ? 'comes up more often' : 'comes up less often';
+    return `${what}, ${told}: in ${is} of conversations since then, ${was} before`;
+  }
+  const [from, to] = [Date.parse(again.start), Date.parse(again.end) - 1].map((at) =>
+    shortDay(at * 1000, timeZone),
+  );
+  return `${what}, came back: in ${percent(again.share)} of conversations from ${from} to ${to}, ${is} in the weeks after the change`;
 }
 
 function changedTopic(topic: Discussed): string {

@@ -7,7 +7,7 @@
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
-import type { EntityChange, EntityFigures, Figures, Listed } from './figures.ts';
+import type { EntityChange, EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Counted, Rule } from './rule.ts';
 import { windowAt, type Span } from './windows.ts';
@@ -33,6 +33,8 @@ export interface Lists {
   readonly newTopics: readonly EntityFigures[];
   readonly rising: readonly Changed[];
   readonly falling: readonly Changed[];
+  /** What is fixed, and of which this week tells that it comes up less or more often, or came back. */
+  readonly fixed: readonly FixedFigures[];
   readonly gaps: readonly EntityFigures[];
   readonly dissatisfaction: readonly EntityFigures[];
   readonly repeatedRequests: readonly EntityFigures[];
@@ -62,6 +64,7 @@ const MOST_LISTED: Readonly<Record<keyof Lists, number>> = {
   newTopics: MOST_TOPICS,
   rising: MOST_TOPICS,
   falling: MOST_TOPICS,
+  fixed: MOST_TOPICS,
   gaps: MOST_OTHERS,
   dissatisfaction: MOST_OTHERS,
   repeatedRequests: MOST_OTHERS,
@@ -120,6 +123,7 @@ export async function readDigest(
     newTopics,
     rising: [...changes.flatMap(({ rises, ...one }) => (rises ? one : [])), ...risen.flat()],
     falling: changes.flatMap(({ rises, ...one }) => (rises ? [] : one)),
+    fixed: await toldIn(figures, timeZone, span, until),
     gaps,
     dissatisfaction: signals.filter(({ signalType }) => signalType === 'DSAT'),
     repeatedRequests,
@@ -160,6 +164,22 @@ function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
     ...(Object.fromEntries(cut) as unknown as Lists),
     others: Object.fromEntries(others) as Digest['others'],
   };
+}
+
+/** Verdicts that are news. */
+const TOLD: readonly FixedFigures['verdict'][] = ['HELPED', 'CAME_BACK', 'WORSE'];
+
+/** Finds what is fixed whose verdict is another one at the end of the week than at its start. */
+async function toldIn(
+  figures: Figures,
+  timeZone: string,
+  { start, end }: Span,
+  until: number | null,
+): Promise<readonly FixedFigures[]> {
+  const now = (await figures.effects(timeZone, until ?? end)).filter(({ verdict }) => TOLD.includes(verdict));
+  if (now.length === 0) return [];
+  const before = new Map((await figures.effects(timeZone, start)).map(({ id, verdict }) => [id, verdict]));
+  return now.filter(({ id, verdict }) => before.get(id) !== verdict);
 }
 
 /** The week of a digest, and the span that it is compared with. */

@@ -5,7 +5,8 @@
  * Test: test/doors/alerts/evaluation.test.ts.
  */
 import { weeksEarlier } from '../../domain/local-time.ts';
-import type { EntityFigures, Figures } from './figures.ts';
+import { cameBack } from './came-back.ts';
+import type { EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
 import { newValues, type ValueFiring } from './new-values.ts';
 import { messageIdOf } from './outbox.ts';
 import { segmentChoices } from './segment.ts';
@@ -17,7 +18,7 @@ export interface Firing {
   /** Equal for the same alert, entity and window. */
   readonly id: string;
   readonly rule: Rule;
-  /** Null for a new topic or value, which has no window. */
+  /** Null for a new topic or value and for what came back, which have no window. */
   readonly window: Window | null;
   readonly span: Span;
   /** True while the window is not over. */
@@ -28,7 +29,7 @@ export interface Firing {
   readonly value: number;
   /** The bound that the value reached. */
   readonly bound: number;
-  /** All conversations of the window; set for a share. */
+  /** All conversations of the window, or of the weeks in which something came back; set for a share. */
   readonly sessions?: number;
   /** Conversations of the time before and its number of windows; set for a rise. */
   readonly before?: Span & { readonly sessions: number; readonly windows: number };
@@ -39,10 +40,12 @@ export interface Firing {
   readonly heldBack?: readonly Named[];
   /** Set for a new value: what it is compared with, and what differs. */
   readonly compared?: ValueFiring;
+  /** Set for what came back. */
+  readonly fixed?: FixedFigures;
 }
 
 /** An entity that an alert counts. */
-type Named = EntityFigures & { readonly groupBy: Counted };
+type Named = EntityFigures & { readonly groupBy: Listed };
 
 /** The state in which alerts are evaluated. */
 export interface Moment {
@@ -68,6 +71,7 @@ export async function evaluate(rules: readonly Rule[], all: Figures, moment: Mom
     if (rule.disabled !== null || condition.kind === 'digest') continue;
     const figures = all.of(segmentChoices(condition.segment));
     if (condition.kind === 'new_topic') firings.push(...(await newTopics(rule, condition, figures, moment)));
+    else if (condition.kind === 'came_back') firings.push(...(await cameBack(rule, figures, moment)));
     else if (condition.kind === 'new_value')
       firings.push(...(await newValues(rule, condition, figures, moment)));
     else {

@@ -7,6 +7,7 @@
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../../query/answer.ts';
 import type { Interval } from '../../domain/checks.ts';
+import type { Release } from '../../domain/lives.ts';
 import { ChecksReader } from '../../query/checks/checks-reader.ts';
 import { checkedAs } from '../../query/checks/estimates.ts';
 import { attributeValues, type AttributeValues } from '../../query/attributes-reader.ts';
@@ -14,6 +15,8 @@ import { DifferencesReader } from '../../query/changes/differences-reader.ts';
 import type { Difference } from '../../query/changes/differences-schema.ts';
 import { changesBetween } from '../../query/changes/changes-reader.ts';
 import type { Change } from '../../query/changes/changes-schema.ts';
+import { effectsIn } from '../../query/effects/effects-reader.ts';
+import { EFFECT_GROUPS, type EffectAnswer } from '../../query/effects/effects-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
 import { readInstanceRow } from '../../query/instance-row.ts';
 import { bucketStart, nextBucketStart } from '../../domain/time.ts';
@@ -78,6 +81,15 @@ export interface ValueDifference extends Pick<EntityFigures, 'id' | 'name'> {
   readonly shareAgainst: number;
 }
 
+/** What people said is fixed, and what that did. */
+export interface FixedFigures
+  extends Pick<EffectAnswer, 'verdict' | 'before' | 'after' | 'again'>, Pick<EntityFigures, 'id' | 'name'> {
+  readonly groupBy: Listed;
+  /** UTC; null: it is fixed in a release. */
+  readonly fixedAt: string | null;
+  readonly release: Release | null;
+}
+
 /** Conversations of a value on a day. */
 export interface ValueOnDay {
   /** Start of the day, microseconds since 1970. */
@@ -130,6 +142,11 @@ export interface Figures {
   /** Compares two values by the rule of GET /v1/differences; null if there is no day on which both occur. */
   differences(pair: ValuePair): Promise<ValueDifferences | null>;
   /**
+   * Returns what is fixed, with the verdict of the whole weeks that were over at a time, by the rule of GET /v1/effects; the
+   * latest statement first.
+   */
+  effects(timeZone: string, until: number): Promise<readonly FixedFigures[]>;
+  /**
    * How often people who checked conversations in which it was found said that it is there, over all time; null: nobody
    * checked any that count.
    */
@@ -144,6 +161,8 @@ export interface FiguresOptions extends AnswerOptions {
   readonly examples: WhyReaderOptions['examples'];
 }
 
+/** What is fixed is watched from the latest statement on; each takes several counts. */
+const MOST_FIXED = 200;
 /** Maximum quotes of an entity. */
 const MOST_QUOTES = 3;
 
@@ -248,6 +267,38 @@ export class SnapshotFigures implements Figures {
       const reader = new ChecksReader({ readerOf: this.#readerOf });
       const found = (await reader.estimate(this.#instanceId, of, id, this.#segment))?.found;
       return found?.share == null ? null : { ...found.share, checked: found.yes + found.no };
+    });
+  }
+
+  effects(timeZone: string, until: number): Promise<readonly FixedFigures[]> {
+    return this.#once(`effects ${timeZone} ${until}`, async () => {
+      if (await this.#isUnknown()) return [];
+      const asked = {
+        instanceId: this.#instanceId,
+        timeZone,
+        segment: this.#segment,
+        limit: MOST_FIXED,
+        until,
+      };
+      const { effects } = await effectsIn(this.#snapshot, asked, this.#options);
+      return effects.flatMap(({ verdict, before, after, again, life, ...dimensions }) =>
+        EFFECT_GROUPS.flatMap((groupBy) => {
+          const entity = namedIn(dimensions, groupBy);
+          if (entity === undefined || life === null) return [];
+          const { fixedAt, release } = life;
+          return {
+            groupBy,
+            id: entity.id,
+            name: entity.name,
+            verdict,
+            fixedAt,
+            release,
+            before,
+            after,
+            again,
+          };
+        }),
+      );
     });
   }
 

@@ -3,7 +3,7 @@
  *
  * Test: test/doors/alerts/html.test.ts.
  */
-import type { Section } from './body.ts';
+import type { Line, Section } from './body.ts';
 import { oneLine } from './texts.ts';
 
 export interface HtmlPage {
@@ -12,12 +12,14 @@ export interface HtmlPage {
   readonly sections: readonly Section[];
   /** Link to the dashboard; left out unless it is http or https. */
   readonly link: string;
+  /** What the paths of lines stand behind; they are left out unless it is http or https. Default: ''. */
+  readonly publicUrl?: string;
 }
 
 const FONT = 'font-family:system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif';
 
 /** Renders the page. Styles are inline, because mail clients drop others. */
-export function htmlOf({ title, sections, link }: HtmlPage): string {
+export function htmlOf({ title, sections, link, publicUrl = '' }: HtmlPage): string {
   const open = /^https?:\/\//.test(link)
     ? `<p style="margin:28px 0 0"><a href="${escapeHtml(link)}" style="color:#0b5cad">Open in Undertone</a></p>`
     : '';
@@ -32,7 +34,7 @@ export function htmlOf({ title, sections, link }: HtmlPage): string {
 <body style="margin:0;padding:24px 16px">
 <main style="${FONT};font-size:16px;line-height:1.5;max-width:640px;margin:0 auto">
 <h1 style="font-size:22px;line-height:1.3;margin:0 0 16px">${escapeHtml(oneLine(title))}</h1>
-${sections.map(sectionHtml).join('\n')}
+${sections.map((section) => sectionHtml(section, publicUrl)).join('\n')}
 ${open}
 </main>
 </body>
@@ -40,8 +42,18 @@ ${open}
 `;
 }
 
-function sectionHtml({ title, lines }: Section): string {
-  const escaped = lines.map((line) => escapeHtml(oneLine(line)));
+export function textOfLine(line: Line): string {
+  return typeof line === 'string' ? line : line.text;
+}
+
+function lineHtml(line: Line, publicUrl: string): string {
+  const text = escapeHtml(oneLine(textOfLine(line)));
+  if (typeof line === 'string' || !/^https?:\/\//.test(publicUrl)) return text;
+  return `<a href="${escapeHtml(`${publicUrl}${line.link}`)}" style="color:inherit">${text}</a>`;
+}
+
+function sectionHtml({ title, lines }: Section, publicUrl: string): string {
+  const escaped = lines.map((line) => lineHtml(line, publicUrl));
   if (title === undefined) return escaped.map((line) => `<p style="margin:0 0 8px">${line}</p>`).join('\n');
   const items = escaped.map((line) => `<li style="margin:0 0 4px">${line}</li>`).join('\n');
   const heading = `<h2 style="font-size:17px;margin:24px 0 8px">${escapeHtml(oneLine(title))}</h2>`;

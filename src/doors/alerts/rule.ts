@@ -25,6 +25,7 @@ export const KINDS_OF_CONDITIONS = [
   'rising',
   'new_topic',
   'new_value',
+  'came_back',
   'dsat_share',
   'digest',
 ] as const;
@@ -119,6 +120,12 @@ export const conditionSchema = z.discriminatedUnion(
           'At least this many conversations of the new value, and of the one that it is compared with, on the days on ' +
             'which both occur.',
         ),
+      segment: segmentOfCondition,
+    }),
+    z.strictObject({
+      kind: z
+        .literal('came_back')
+        .describe('What people said is fixed came up less often, and comes up more often again.'),
       segment: segmentOfCondition,
     }),
     z.strictObject({

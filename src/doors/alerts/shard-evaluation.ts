@@ -281,14 +281,14 @@ export class ShardEvaluation implements ShardAlerts {
           for (const firing of firings) await this.#fire(firing, figures);
           return firings.length;
         };
-        // Comparing values takes longest: the other alerts do not wait for it, whether it succeeds or not.
-        const [others, ofValues] = byCost(rules.of(instanceId));
+        // Comparing values and effects takes longest: the other alerts do not wait for it, whether it succeeds or not.
+        const [others, dear] = byCost(rules.of(instanceId));
         const fired = await fire(others);
         const digests = await this.#sendDigests(instanceId, figures);
-        const firedOfValues = await fire(ofValues);
+        const firedLast = await fire(dear);
         this.#counts.evaluations += 1;
         watched.seen = { position, storedAt: Math.max(publishedAt ?? 0, seen?.storedAt ?? 0) };
-        if (fired + digests + firedOfValues > 0) await this.#note(instanceId, watched);
+        if (fired + digests + firedLast > 0) await this.#note(instanceId, watched);
         else watched.unnotedSince = Math.min(watched.unnotedSince, performance.now());
       });
     } catch (error) {
@@ -376,8 +376,9 @@ export class ShardEvaluation implements ShardAlerts {
 }
 
 /** Returns the alerts whose conditions are read at once, and those that compare values of an attribute. */
-function byCost(rules: readonly Rule[]): readonly [others: readonly Rule[], ofValues: readonly Rule[]] {
-  const compares = ({ condition }: Rule): boolean => condition.kind === 'new_value';
+function byCost(rules: readonly Rule[]): readonly [others: readonly Rule[], dear: readonly Rule[]] {
+  const compares = ({ condition }: Rule): boolean =>
+    condition.kind === 'new_value' || condition.kind === 'came_back';
   return [rules.filter((rule) => !compares(rule)), rules.filter(compares)];
 }
 

@@ -4,10 +4,10 @@
  * Test: test/doors/alerts/texts.test.ts.
  */
 import type { Firing } from './evaluation.ts';
-import type { Precision } from './figures.ts';
+import type { FixedFigures, Listed, Precision } from './figures.ts';
 import { choiceWords, type SegmentChoice } from '../../domain/attributes.ts';
 import { segmentChoices } from './segment.ts';
-import type { Counted, Window } from './rule.ts';
+import type { Window } from './rule.ts';
 import { DAY, HOUR, type Span } from './windows.ts';
 import { wallClock } from '../../domain/local-time.ts';
 
@@ -37,6 +37,8 @@ function sentenceOf(firing: Firing): string {
       return newTopicSentence(firing);
     case 'new_value':
       return newValueSentence(firing);
+    case 'came_back':
+      return cameBackSentence(firing);
     case 'dsat_share':
       return shareSentence(firing);
     case 'digest':
@@ -105,6 +107,27 @@ function newValueSentence({ compared }: Firing): string {
 }
 
 /**
+ * Example: “The gap ‘Cancel orders’ came back: it is fixed since 20 May and came up in 0.6 % of conversations in the weeks
+ * after, against 6.1 % before. From 1 to 28 July it came up in 5.8 %: 64 of 1,104 conversations.”
+ */
+function cameBackSentence({ rule: { timeZone }, span, fixed }: Firing): string {
+  if (fixed?.again == null) throw new Error('what came back was fixed');
+  const { before, after, again } = fixed;
+  const [first, last] = [span.start, span.end - 1].map((at) => shortDay(at, timeZone));
+  return (
+    `${namedAs(fixed)} came back: it is ${fixedWords(fixed, timeZone)} and came up in ${percent(after?.share ?? 0)} of ` +
+    `conversations in the weeks after, against ${percent(before?.share ?? 0)} before. From ${first} to ${last} it came ` +
+    `up in ${percent(again.share)}: ${number(again.sessions)} of ${conversations(again.of)}.`
+  );
+}
+
+/** Examples: “fixed since 20 May”, “fixed in version ‘3.2’” */
+export function fixedWords({ release, fixedAt }: FixedFigures, timeZone: string): string {
+  if (release !== null) return `fixed in ${oneLine(release.name)} ‘${oneLine(release.value)}’`;
+  return `fixed since ${shortDay(Date.parse(fixedAt ?? '') * 1000, timeZone)}`;
+}
+
+/**
  * Example: “21.4 % of 1,200 conversations today had a signal of dissatisfaction; the alert is set to more than 20 %.”
  */
 function shareSentence(firing: Firing): string {
@@ -134,7 +157,12 @@ export function sureness(precision: Precision | undefined): string {
 
 const MOST_NAMES = 5;
 const UNITS: Readonly<Record<Window, string>> = { HOUR: 'hour', DAY: 'day', WEEK: 'week' };
-const ONE_OF = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' } as const;
+const ONE_OF = {
+  TOPIC: 'topic',
+  GAP: 'gap',
+  CSAT_DSAT: 'signal',
+  REPEATED_REQUEST: 'repeated request',
+} as const;
 
 /**
  * Example: “12 more topics met the condition of this alert today: ‘a’, ‘b’ and 10 others. It says no more about this
@@ -209,7 +237,7 @@ function nameOf({ entity }: Firing): string {
 }
 
 /** Examples: “‘Cancel order’”, “The gap ‘Cancel orders’”; a topic needs no noun. */
-export function namedAs({ groupBy, name }: { groupBy: Counted; name: string }): string {
+export function namedAs({ groupBy, name }: { groupBy: Listed; name: string }): string {
   const quoted = `‘${oneLine(name)}’`;
   return groupBy === 'TOPIC' ? quoted : `The ${ONE_OF[groupBy]} ${quoted}`;
 }
@@ -278,7 +306,7 @@ export function dayName(at: number, zone: string): string {
 }
 
 /** Example: “22 November” */
-function shortDay(at: number, zone: string): string {
+export function shortDay(at: number, zone: string): string {
   return formats().short.format(wallClock(at, zone));
 }
 

@@ -472,13 +472,13 @@ export interface EffectsAnswer {
       readonly curationId: string;
     } | null;
     readonly verdict:
-      | 'TOO_EARLY'
-      | 'NOTHING_BEFORE'
       | 'HELPED'
       | 'CAME_BACK'
       | 'WORSE'
       | 'AS_USUAL'
-      | 'NO_DIFFERENCE';
+      | 'NO_DIFFERENCE'
+      | 'TOO_EARLY'
+      | 'NOTHING_BEFORE';
     readonly before: {
       readonly start: string;
       readonly end: string;

@@ -4,6 +4,7 @@
  * Test: test/doors/mcp/http-door.test.ts.
  */
 import type { ChangesResponse } from '../../query/changes/changes-schema.ts';
+import type { EffectsResponse } from '../../query/effects/effects-schema.ts';
 import type { OverviewResponse } from '../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../query/text-search/text-search-schema.ts';
@@ -51,6 +52,10 @@ export class Reading {
 
   changes(parameters: QueryString): Promise<ChangesResponse> {
     return this.#get('/changes', parameters);
+  }
+
+  effects(parameters: QueryString): Promise<EffectsResponse> {
+    return this.#get('/effects', parameters);
   }
 
   why(path: WhyPath, id: string, parameters: QueryString): Promise<WhyResponse> {

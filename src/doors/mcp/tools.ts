@@ -9,13 +9,14 @@ import { fenced, neutral, neutralised, newNonce } from './data-text.ts';
 import { ToolError, type Tool, type ToolContext } from './tool.ts';
 import { changes } from './tools/changes.ts';
 import { conversations } from './tools/conversations.ts';
+import { effects } from './tools/effects.ts';
 import { overview } from './tools/overview.ts';
 import { topics } from './tools/topics.ts';
 import { transcript } from './tools/transcript.ts';
 import { why } from './tools/why.ts';
 
 /** All tools, in the order in which a model reads them. */
-export const TOOLS: readonly Tool[] = [overview, topics, why, conversations, transcript, changes];
+export const TOOLS: readonly Tool[] = [overview, topics, why, conversations, transcript, changes, effects];
 
 /** Instructions for the model. */
 export const INSTRUCTIONS =

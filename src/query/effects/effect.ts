@@ -6,6 +6,7 @@
  *
  * Test: test/query/effects/effect.test.ts.
  */
+import type { EffectVerdict } from '../../domain/effects.ts';
 import { chanceOfStrata, twoSidedTail, type Share } from '../changes/significance.ts';
 import { FALSE_ALARMS } from '../changes/changes-schema.ts';
 
@@ -17,17 +18,6 @@ export interface Weeks {
   readonly before: readonly Week[];
   readonly after: readonly Week[];
 }
-
-export const EFFECT_VERDICTS = [
-  'TOO_EARLY',
-  'NOTHING_BEFORE',
-  'HELPED',
-  'CAME_BACK',
-  'WORSE',
-  'AS_USUAL',
-  'NO_DIFFERENCE',
-] as const;
-export type EffectVerdict = (typeof EFFECT_VERDICTS)[number];
 
 /** What a trend or the year before must not explain more likely than this, in the direction of the change. */
 const ONE_SIDED = FALSE_ALARMS / 2;

@@ -8,7 +8,8 @@ import { dimensionShape, type GroupBy } from '../../domain/groupings.ts';
 import { lifeSchema } from '../../domain/life-schema.ts';
 import { dateTime } from '../../domain/metrics.ts';
 import { queryParameterSchemas } from '../parameters.ts';
-import { EFFECT_VERDICTS, WEEKS_AFTER, WEEKS_BEFORE, WEEKS_WATCHED } from './effect.ts';
+import { EFFECT_VERDICTS } from '../../domain/effects.ts';
+import { WEEKS_AFTER, WEEKS_BEFORE, WEEKS_WATCHED } from './effect.ts';
 
 /** Groupings whose entities have a life. */
 export const EFFECT_GROUPS = [
@@ -43,7 +44,8 @@ export const effectsParameterSchemas = z.strictObject({
 
 export type EffectsParameters = z.output<typeof effectsParameterSchemas>;
 
-const side = z.strictObject({
+/** Counts of the weeks on one side of a change. */
+export const effectSideSchema = z.strictObject({
   start: dateTime.describe('UTC, inclusive.'),
   end: dateTime.describe('UTC, exclusive.'),
   sessions: count.describe('Sessions that have it.'),
@@ -65,17 +67,17 @@ const effectSchema = z.strictObject({
         'NO_DIFFERENCE: none is larger than chance. TOO_EARLY: no whole week with sessions has passed. NOTHING_BEFORE: ' +
         `no session of the ${WEEKS_BEFORE} weeks before had it.`,
     ),
-  before: side
+  before: effectSideSchema
     .nullable()
     .describe(
       `The whole weeks before the day of the change, ${WEEKS_BEFORE} at most; null: there was no session.`,
     ),
-  after: side
+  after: effectSideSchema
     .nullable()
     .describe(
       `The whole weeks since then that are over, ${WEEKS_AFTER} at most; null: there is none with a session.`,
     ),
-  again: side.nullable().describe('CAME_BACK: the weeks in which it is more frequent again.'),
+  again: effectSideSchema.nullable().describe('CAME_BACK: the weeks in which it is more frequent again.'),
   difference: z
     .strictObject({
       share: difference.describe('The share of after less that of before.'),

@@ -1,8 +1,9 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDigest, type Digest } from '../../../src/doors/alerts/digest.ts';
+import { htmlOf, textOfLine } from '../../../src/doors/alerts/html.ts';
 import { digestContent, linkToDigest, sectionsOf } from '../../../src/doors/alerts/digest-words.ts';
-import type { Figures } from '../../../src/doors/alerts/figures.ts';
+import type { Figures, FixedFigures } from '../../../src/doors/alerts/figures.ts';
 import { windowAt, type Span } from '../../../src/doors/alerts/windows.ts';
 import { entity, INSTANCE, NOW, rule } from './builders.ts';
 
@@ -18,6 +19,7 @@ const NOTHING: Digest = {
   newTopics: [],
   rising: [],
   falling: [],
+  fixed: [],
   gaps: [],
   dissatisfaction: [],
   repeatedRequests: [],
@@ -26,6 +28,7 @@ const NOTHING: Digest = {
     newTopics: 0,
     rising: 0,
     falling: 0,
+    fixed: 0,
     gaps: 0,
     dissatisfaction: 0,
     repeatedRequests: 0,
@@ -36,7 +39,7 @@ const WEEK = 'Monday, 16 November 2026 to Sunday, 22 November 2026, UTC.';
 
 function digestLines(parts: Partial<Digest>): readonly string[] {
   return sectionsOf({ ...NOTHING, ...parts }).flatMap(({ title, lines }) =>
-    title === undefined ? lines : [],
+    title === undefined ? lines.map(textOfLine) : [],
   );
 }
 
@@ -190,6 +193,7 @@ Signals of dissatisfaction
     values: async () => ({ firstAt: null, values: [] }),
     valuesByDay: async () => [],
     differences: async () => null,
+    effects: async () => [],
   });
   const { start } = NOTHING.span;
   const WEEK_LONG = 7 * 86_400_000_000;
@@ -232,6 +236,71 @@ Signals of dissatisfaction
     equal(until, NOW * 1000);
     deepEqual(spans[1], { start: start - WEEK_LONG, end: NOW * 1000 - WEEK_LONG });
     equal((await readDigest(watched, [], NOTHING.span, 'UTC', NOTHING.span.end)).until, null);
+  });
+
+  it('tells of what is fixed what is news this week, with links to it', async () => {
+    const side = (share: number, from: string, to: string): FixedFigures['before'] => ({
+      start: `2026-${from}T00:00:00.000Z`,
+      end: `2026-${to}T00:00:00.000Z`,
+      sessions: share * 1000,
+      of: 1000,
+      share,
+    });
+    const helped: FixedFigures = {
+      groupBy: 'GAP',
+      id: entity().id,
+      name: 'Cancel orders',
+      verdict: 'HELPED',
+      fixedAt: '2026-11-01T12:00:00.000Z',
+      release: null,
+      before: side(0.061, '09-06', '11-01'),
+      after: side(0.006, '11-02', '11-16'),
+      again: null,
+    };
+    const back: FixedFigures = {
+      ...helped,
+      id: INSTANCE,
+      groupBy: 'REPEATED_REQUEST',
+      name: 'Where is my parcel?',
+      verdict: 'CAME_BACK',
+      fixedAt: null,
+      release: { name: 'version', value: '3.2' },
+      again: side(0.058, '11-09', '11-23'),
+    };
+    const early = { ...helped, id: 'x', verdict: 'TOO_EARLY' } as const;
+    const old = { ...helped, id: 'y' };
+    const told: Figures = {
+      ...figures(() => 0),
+      effects: async (_, until) =>
+        until === start
+          ? [{ ...helped, verdict: 'TOO_EARLY' }, { ...back, verdict: 'HELPED' }, old]
+          : [helped, back, early, old],
+    };
+    const digest = await readDigest(told, [], NOTHING.span, 'UTC');
+    deepEqual(
+      digest.fixed.map(({ id }) => id),
+      [helped.id, back.id],
+    );
+    const section = sectionsOf(digest, null, INSTANCE).find(({ title }) => title === 'What was fixed');
+    deepEqual(section?.lines.map(textOfLine), [
+      'The gap ‘Cancel orders’, fixed since 1 November, comes up less often: in 0.6\u00a0% of conversations since then, ' +
+        '6.1\u00a0% before',
+      'The repeated request ‘Where is my parcel?’, fixed in version ‘3.2’, came back: in 5.8\u00a0% of conversations from ' +
+        '9 November to 22 November, 0.6\u00a0% in the weeks after the change',
+    ]);
+    const [line] = section?.lines ?? [];
+    const link = `/?instance=${INSTANCE}&range=2026-11-16%2F2026-11-22&view=gap&id=${entity().id}`;
+    ok(typeof line === 'object' && line.link === link, JSON.stringify(line));
+    const html = htmlOf({
+      title: 'A week',
+      sections: sectionsOf(digest, null, INSTANCE),
+      link: '/',
+      publicUrl: 'https://undertone.example',
+    });
+    ok(html.includes(`href="https://undertone.example${link.replaceAll('&', '&amp;')}"`), html);
+    ok(
+      !htmlOf({ title: 'A week', sections: sectionsOf(digest, null, INSTANCE), link: '/' }).includes('href'),
+    );
   });
 
   it('tells beside what people checked how sure it is, in figures and words', async () => {

@@ -2,6 +2,7 @@ import type {
   EntityChange,
   EntityChoice,
   EntityFigures,
+  FixedFigures,
   Figures,
   ValueDifferences,
   ValueOnDay,
@@ -32,8 +33,12 @@ export class EventFigures implements Figures {
   /** What was asked, in words. */
   readonly asked: string[] = [];
 
-  constructor(events: readonly Event[]) {
+  /** What is fixed, as of a time. */
+  readonly #fixed: (until: number) => readonly FixedFigures[];
+
+  constructor(events: readonly Event[], fixed: (until: number) => readonly FixedFigures[] = () => []) {
     this.#events = events;
+    this.#fixed = fixed;
     this.position = events.length;
   }
 
@@ -102,6 +107,11 @@ export class EventFigures implements Figures {
     return found
       .map((one) => ({ ...one, rises: one.sessions * ofBefore > one.sessionsBefore * of }))
       .filter((_, index) => isReal[index]);
+  }
+
+  async effects(timeZone: string, until: number): Promise<readonly FixedFigures[]> {
+    this.asked.push(`effects ${timeZone}`);
+    return this.#fixed(until);
   }
 
   async values(segmentKey: string, atLeast: number): Promise<AttributeValues> {

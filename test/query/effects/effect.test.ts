@@ -4,10 +4,10 @@ import { describe, it } from 'node:test';
 import {
   differenceOf,
   effectOf,
-  type EffectVerdict,
   type Week,
   type Weeks,
 } from '../../../src/query/effects/effect.ts';
+import type { EffectVerdict } from '../../../src/domain/effects.ts';
 import { Random } from '../../faults/support/random.ts';
 
 /** Conversations of each weekday, and how much more often it occurs then. */

@@ -20,6 +20,7 @@ const KINDS: readonly (readonly [kind: Kind, words: string])[] = [
   ['count', 'Something comes up in a number of conversations'],
   ['new_topic', 'People ask about something new'],
   ['new_value', 'A release, prompt or model is new, and something differs'],
+  ['came_back', 'Something that was fixed comes back'],
   ['dsat_share', 'Too many conversations show dissatisfaction'],
   ['digest', 'A week is over: a digest of it'],
 ];
@@ -65,6 +66,7 @@ function conditionOf({ kind, groupBy, window, atLeast, factor, above, segmentKey
       return { kind, segmentKey: segmentKey.trim(), minSessions: least };
     case 'dsat_share':
       return { kind, window, above: Number(above) / 100, minSessions: least };
+    case 'came_back':
     case 'digest':
       return { kind };
     default:
@@ -212,7 +214,7 @@ function ConditionFields({
       {kind === 'dsat_share' ? (
         <Amount label="More than this many percent" value={asked.above} set={(above) => set({ above })} />
       ) : null}
-      {kind === 'digest' ? null : (
+      {kind === 'digest' || kind === 'came_back' ? null : (
         <Amount
           label={AMOUNTS[kind] ?? 'In at least this many conversations'}
           value={asked.atLeast}

@@ -56,6 +56,8 @@ function kindWords(condition: Condition): string {
         `A value of ${condition.segmentKey} is new, and its conversations differ, once it and the value before have ` +
         `${counted(condition.minSessions, 'conversation')} on the same days`
       );
+    case 'came_back':
+      return 'Something that was fixed came up less often, and comes up more often again';
     case 'dsat_share':
       return (
         `More than ${formatShare(condition.above)} of the conversations within ${WINDOW_WORDS[condition.window]} ` +

@@ -15,9 +15,13 @@ import {
   type LifeState,
 } from '../../../domain/lives.ts';
 import { useCurating } from './curating.ts';
+import { Choice } from './choice.tsx';
 import { Dialog } from './dialog.tsx';
+import { EffectOf } from './effects.tsx';
 import { formatDay } from './format.ts';
 import { useNavigation } from './hooks.ts';
+import { useAttributes } from './segments.tsx';
+import { clockAt, startOfDay } from './zone.ts';
 import type { EntityKind } from './state.ts';
 
 /** Entities with a life, with the parameter of their id. */
@@ -60,19 +64,22 @@ export function LifeOf({
   const { isShared } = useNavigation();
   if (isShared && life === null) return null;
   return (
-    <div class="curate" role="group" aria-label={`Status of ${name}`}>
-      <span>
-        Status: {life === null ? LIFE_STATE_WORDS.OPEN : <LifeTag life={life} />} {sinceWords(life)}
-      </span>
-      {life?.owner == null ? null : <span>{life.owner}</span>}
-      {life?.note == null ? null : <span class="faint">{life.note}</span>}
-      {life?.link == null || !isWebLink(life.link) ? null : (
-        <a href={life.link} rel="noreferrer">
-          {hostOf(life.link)}
-        </a>
-      )}
-      {isShared ? null : <ChangeLife kind={kind} id={id} name={name} life={life} />}
-    </div>
+    <>
+      <div class="curate" role="group" aria-label={`Status of ${name}`}>
+        <span>
+          Status: {life === null ? LIFE_STATE_WORDS.OPEN : <LifeTag life={life} />} {sinceWords(life)}
+        </span>
+        {life?.owner == null ? null : <span>{life.owner}</span>}
+        {life?.note == null ? null : <span class="faint">{life.note}</span>}
+        {life?.link == null || !isWebLink(life.link) ? null : (
+          <a href={life.link} rel="noreferrer">
+            {hostOf(life.link)}
+          </a>
+        )}
+        {isShared ? null : <ChangeLife kind={kind} id={id} name={name} life={life} />}
+      </div>
+      {isShared || life?.state !== 'FIXED' ? null : <EffectOf id={id} life={life.curationId} />}
+    </>
   );
 }
 
@@ -111,21 +118,23 @@ function LifeDialog({
     owner: life?.owner ?? '',
     note: life?.note ?? '',
     link: life?.link ?? '',
+    ...sinceOf(life),
   });
   const set = (changes: Partial<typeof fields>): void => setFields({ ...fields, ...changes });
-  const { state, owner, note, link } = fields;
+  const { state, owner, note, link, by, attribute, value } = fields;
+  const isDated = state !== 'FIXED' || by === 'day' || (attribute.trim() !== '' && value.trim() !== '');
   return (
     <Dialog
       title={`Status of “${name}”`}
       action="Save status"
-      isReady={link.trim() === '' || isWebLink(link.trim())}
+      isReady={isDated && (link.trim() === '' || isWebLink(link.trim()))}
       onConfirm={() =>
         decide(
           {
             action: 'TRACK',
             [TRACKED[kind]]: id,
             state,
-            ...(state === 'FIXED' ? sinceOf(life) : {}),
+            ...(state === 'FIXED' ? statedSince(fields, life) : {}),
             owner,
             note,
             ...(link.trim() === '' ? {} : { link: link.trim() }),
@@ -149,6 +158,7 @@ function LifeDialog({
           ))}
         </select>
       </label>
+      {state === 'FIXED' ? <Since fields={fields} set={set} /> : null}
       <label>
         Who takes care of it (optional)
         <input
@@ -179,11 +189,84 @@ function LifeDialog({
   );
 }
 
+/** Since when something is fixed, as the form has it. */
+interface SinceFields {
+  readonly by: 'day' | 'release';
+  /** `2026-11-21`; '': now. */
+  readonly day: string;
+  readonly attribute: string;
+  readonly value: string;
+}
+
 /** What is fixed stays so since when it was: each statement is the whole life. */
-function sinceOf(life: Life | null): {
-  readonly fixedAt?: string;
-  readonly release?: NonNullable<Life['release']>;
-} {
-  if (life?.release != null) return { release: life.release };
-  return life?.fixedAt == null ? {} : { fixedAt: life.fixedAt };
+function sinceOf(life: Life | null): SinceFields {
+  const { name: attribute = '', value = '' } = life?.release ?? {};
+  const day = life?.fixedAt == null ? '' : clockAt(life.fixedAt).slice(0, 10);
+  return { by: life?.release == null ? 'day' : 'release', day, attribute, value };
+}
+
+function statedSince({ by, day, attribute, value }: SinceFields, life: Life | null) {
+  if (by === 'release') return { release: { name: attribute.trim(), value: value.trim() } };
+  // A day that stays keeps its time of day.
+  if (life?.fixedAt != null && day === sinceOf(life).day) return { fixedAt: life.fixedAt };
+  return day === '' ? {} : { fixedAt: startOfDay(day) };
+}
+
+function Since({
+  fields: { by, day, attribute, value },
+  set,
+}: {
+  readonly fields: SinceFields;
+  readonly set: (changes: Partial<SinceFields>) => void;
+}) {
+  const attributes = useAttributes('');
+  const values = attributes.find(({ name }) => name === attribute)?.values ?? [];
+  return (
+    <>
+      <Choice
+        label="Fixed when"
+        value={by}
+        options={[
+          ['day', 'since a day'],
+          ['release', 'in a release'],
+        ]}
+        onChoice={(one) => set({ by: one })}
+      />
+      {by === 'day' ? (
+        <label>
+          Since (left out: now)
+          <input type="date" value={day} onInput={({ currentTarget }) => set({ day: currentTarget.value })} />
+        </label>
+      ) : (
+        <>
+          <label>
+            Attribute of conversations, such as version
+            <input
+              list="life-attributes"
+              value={attribute}
+              onInput={({ currentTarget }) => set({ attribute: currentTarget.value })}
+            />
+            <datalist id="life-attributes">
+              {attributes.map(({ name }) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </label>
+          <label>
+            Its value, such as 3.2
+            <input
+              list="life-values"
+              value={value}
+              onInput={({ currentTarget }) => set({ value: currentTarget.value })}
+            />
+            <datalist id="life-values">
+              {values.map(({ value: one }) => (
+                <option key={one} value={one} />
+              ))}
+            </datalist>
+          </label>
+        </>
+      )}
+    </>
+  );
 }

@@ -12,6 +12,7 @@ import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
 import { counted, formatCount, formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
+import { Effects } from './effects.tsx';
 import { LifeTag } from './life.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
@@ -110,7 +111,12 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
           </div>
           <div>
             {before === null || rendered < 2 ? null : <ChangesInShort found={before.changes} />}
-            {rendered < 3 ? null : <Gaps rows={lists.value.gaps.elements} />}
+            {rendered < 3 ? null : (
+              <>
+                <Effects version={version} />
+                <Gaps rows={lists.value.gaps.elements} />
+              </>
+            )}
             {rendered < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
             {rendered < 5 ? null : <Signals rows={lists.value.signals.elements} agreement={now.agreement} />}
             {rendered < PARTS ? null : (

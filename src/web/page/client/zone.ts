@@ -24,6 +24,15 @@ export function clockAt(instant: string | number): string {
   return Number.isNaN(ms) ? String(instant) : `${format.format(ms).replace(' ', 'T')}Z`;
 }
 
+/** Returns the instant at which a day (`2026-11-21`) begins there, or the first after it where clocks skip midnight. */
+export function startOfDay(day: string): string {
+  const midnight = Date.parse(day);
+  const offsetAt = (ms: number): number => Date.parse(clockAt(ms)) - ms;
+  // The second step corrects for clocks that change in between.
+  const start = midnight - offsetAt(midnight - offsetAt(midnight));
+  return new Date(start).toISOString();
+}
+
 /** Returns the current local time, milliseconds as if it were UTC. */
 export function clockNow(): number {
   return Date.parse(clockAt(Date.now()));

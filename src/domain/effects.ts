@@ -1,0 +1,37 @@
+/**
+ * What a change did to something that people said is fixed, in words.
+ *
+ * Test: test/query/effects/effect.test.ts.
+ */
+export const EFFECT_VERDICTS = [
+  'HELPED',
+  'CAME_BACK',
+  'WORSE',
+  'AS_USUAL',
+  'NO_DIFFERENCE',
+  'TOO_EARLY',
+  'NOTHING_BEFORE',
+] as const;
+export type EffectVerdict = (typeof EFFECT_VERDICTS)[number];
+
+/** `label`: a few words; `meaning`: a sentence that explains them. */
+export const EFFECT_WORDS: Readonly<
+  Record<EffectVerdict, { readonly label: string; readonly meaning: string }>
+> = {
+  HELPED: { label: 'Helped', meaning: 'Its share of conversations is lower since then.' },
+  CAME_BACK: { label: 'Came back', meaning: 'Its share of conversations was lower, and rose again.' },
+  WORSE: { label: 'More often since', meaning: 'Its share of conversations is higher since then.' },
+  AS_USUAL: {
+    label: 'As usual',
+    meaning: 'Its share differs, but the trend before, or what happened a year before, explains that.',
+  },
+  NO_DIFFERENCE: { label: 'No difference', meaning: 'No difference is larger than chance explains.' },
+  TOO_EARLY: {
+    label: 'Too early to tell',
+    meaning: 'No whole week with conversations has passed since then.',
+  },
+  NOTHING_BEFORE: {
+    label: 'Nothing to compare',
+    meaning: 'It came up in no conversation of the weeks before.',
+  },
+};

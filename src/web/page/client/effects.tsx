@@ -1,0 +1,161 @@
+/**
+ * Whether what was fixed helped: a line under the status of an entity, and a list on the overview.
+ *
+ * Test: test/e2e/dashboard.test.ts.
+ */
+import { EFFECT_WORDS, type EffectVerdict } from '../../../domain/effects.ts';
+import { api, type EffectsResponse } from './api.ts';
+import { formatCount, formatNet, formatPoints, formatShare, formatSpan } from './format.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
+import { Go, Section } from './parts.tsx';
+import { usePeriod } from './period.ts';
+import type { PageState } from './state.ts';
+import { clockAt } from './zone.ts';
+
+type Effect = EffectsResponse['effects'][number];
+type Side = NonNullable<Effect['before']>;
+type View = 'topic' | 'gap' | 'repeat' | 'signal';
+
+const LOOKS: Readonly<Record<EffectVerdict, string>> = {
+  HELPED: 'tag good',
+  CAME_BACK: 'tag bad',
+  WORSE: 'tag bad',
+  AS_USUAL: 'tag',
+  NO_DIFFERENCE: 'tag',
+  TOO_EARLY: 'tag',
+  NOTHING_BEFORE: 'tag',
+};
+
+/** Tells of one entity that is fixed. `life`: the statement, as another one has another answer. */
+export function EffectOf({ id, life }: { readonly id: string; readonly life: string }) {
+  const found = useEffects(life, { id });
+  const effect = found?.effects[0];
+  if (effect === undefined) return null;
+  const { verdict, before, after, again, difference } = effect;
+  const { label, meaning } = EFFECT_WORDS[verdict];
+  return (
+    <p class="effect" role="status" aria-label="Did it help?">
+      Did it help? <span class={LOOKS[verdict]}>{label}</span> {meaning}{' '}
+      {after === null ? null : (
+        <>
+          Since then <Counted side={after} effect={effect} />
+          {before === null ? null : (
+            <>
+              , before <Counted side={before} effect={effect} />
+            </>
+          )}
+          {difference === null || before?.sessions === 0 ? null : (
+            <span class="faint">
+              {' '}
+              (a difference of {formatNet(100 * difference.low)} to {formatPoints(100 * difference.high)})
+            </span>
+          )}
+          .{' '}
+        </>
+      )}
+      {again === null ? null : (
+        <>
+          Again: <Counted side={again} effect={effect} />.
+        </>
+      )}
+    </p>
+  );
+}
+
+/** Example: “0.6 % of conversations (6 of 1,000, 21 May – 17 Jun)”; leads to them. */
+function Counted({ side, effect }: { readonly side: Side; readonly effect: Effect }) {
+  const { id, view } = entityOf(effect);
+  return (
+    <>
+      {formatShare(side.share)} of conversations (
+      <Go to={{ view, id, range: daysOf(side) }}>
+        {formatCount(side.sessions)} of {formatCount(side.of)}, {formatSpan(side)}
+      </Go>
+      )
+    </>
+  );
+}
+
+/** Lists what was fixed, the news first; nothing where nothing was. */
+export function Effects({ version }: { readonly version: string }) {
+  const { isShared } = useNavigation();
+  const found = useEffects(version, { limit: LISTED }, !isShared);
+  if (found === null || found.effects.length === 0) return null;
+  const rows = [...found.effects].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+  return (
+    <Section title="What was fixed">
+      <table>
+        <tbody>
+          {rows.map((effect) => {
+            const { id, name, view } = entityOf(effect);
+            const { verdict, before, after, again } = effect;
+            const shares = [before, after, again].flatMap((side) =>
+              side === null ? [] : formatShare(side.share),
+            );
+            return (
+              <tr key={id}>
+                <td>
+                  <Go to={{ view, id }} title={name}>
+                    {name}
+                  </Go>
+                </td>
+                <td>
+                  <span class={LOOKS[verdict]} title={EFFECT_WORDS[verdict].meaning}>
+                    {EFFECT_WORDS[verdict].label}
+                  </span>
+                </td>
+                <td class="number">{shares.length < 2 ? '' : shares.join(' → ')}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      <p class="faint">
+        Shares of conversations in the weeks before and after, only what is not chance is called a change.
+      </p>
+    </Section>
+  );
+}
+
+const LISTED = 20;
+const ORDER: readonly EffectVerdict[] = [
+  'CAME_BACK',
+  'WORSE',
+  'HELPED',
+  'AS_USUAL',
+  'NO_DIFFERENCE',
+  'TOO_EARLY',
+  'NOTHING_BEFORE',
+];
+
+function useEffects(
+  version: string,
+  more: Readonly<Record<string, string | number>>,
+  isWanted = true,
+): EffectsResponse | null {
+  const { instance, segment } = usePeriod();
+  const key = `effects ${instance} ${JSON.stringify([segment, more])}`;
+  const { value } = useAnswer(key, version, async (signal) =>
+    isWanted ? api.effects({ instanceId: instance, ...segment, ...more }, signal) : null,
+  );
+  return value;
+}
+
+function entityOf({ topic, gap, csatDsatSignal, repeatedRequest }: Effect) {
+  const { id, name } = topic ?? gap ?? csatDsatSignal ?? repeatedRequest ?? { id: '', name: '' };
+  const view: View =
+    topic !== undefined
+      ? 'topic'
+      : gap !== undefined
+        ? 'gap'
+        : csatDsatSignal !== undefined
+          ? 'signal'
+          : 'repeat';
+  return { id, name, view };
+}
+
+/** The days of a side, as the range of the page. */
+function daysOf({ start, end }: Side): PageState['range'] {
+  const last = new Date(Date.parse(clockAt(end)) - 1).toISOString();
+  return `${clockAt(start).slice(0, 10)}/${last.slice(0, 10)}`;
+}
