@@ -13,6 +13,7 @@ import {
   differencesResponseSchema,
 } from '../query/changes/differences-schema.ts';
 import { effectsParameterSchemas, effectsResponseSchema } from '../query/effects/effects-schema.ts';
+import { briefParameterSchemas, briefResponseSchema } from '../query/briefs/brief-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
@@ -211,4 +212,22 @@ export const EFFECTS = reading(
   'The effects.',
   'EffectsResponse',
   effectsResponseSchema,
+);
+
+export const BRIEF = reading(
+  {
+    path: '/gaps/{id}/brief',
+    operationId: 'readBrief',
+    summary: 'Tell what closing a gap takes',
+    description:
+      'What people asked for where the assistant lacked something, for whoever writes the article or builds the action: ' +
+      'the requests, grouped and quoted without personal data, and which kinds of values they hold. As Markdown or CSV ' +
+      'it is a file to hand on.',
+    id: 'The gap.',
+    parameters: briefParameterSchemas,
+  },
+  'The brief.',
+  'BriefResponse',
+  briefResponseSchema,
+  { 'text/markdown': TEXT, 'text/csv': TEXT },
 );

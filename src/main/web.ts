@@ -33,6 +33,7 @@ import { ErasureTargets } from '../query/erasure-targets.ts';
 import { LONG_ANSWER } from '../query/places.ts';
 import { AttributesReader } from '../query/attributes-reader.ts';
 import { DifferencesReader } from '../query/changes/differences-reader.ts';
+import { BriefReader } from '../query/briefs/brief-reader.ts';
 import { EffectsReader } from '../query/effects/effects-reader.ts';
 import { OverviewReader } from '../query/overview/overview-reader.ts';
 import { PositionWaits } from '../query/position-waits.ts';
@@ -71,7 +72,7 @@ import type { MaskExport } from '../doors/traces/span-masker.ts';
 import { createTraceIntake } from '../doors/traces/trace-intake.ts';
 import { WaitingSpans } from '../doors/traces/waiting-spans.ts';
 import { collectGarbage, IdleCollection } from '../reader/threads/idle-collection.ts';
-import { examples } from './examples.ts';
+import { argumentsIn, examples } from './examples.ts';
 import { firstSteps, showFirstSteps, tellStarter } from './first-steps.ts';
 import { Later } from './later.ts';
 import { openMaskThreads, type MaskThreads } from './mask-threads.ts';
@@ -404,6 +405,7 @@ async function openQuery(
   const overview = new OverviewReader({ ...reading, views });
   const attributes = new AttributesReader(reading);
   const differences = new DifferencesReader({ ...reading, views });
+  const briefs = new BriefReader({ ...reading, views, texts, examples, argumentsIn });
   const effects = new EffectsReader({ ...reading, views });
   const digests = new DigestReader({
     ...reading,
@@ -459,6 +461,7 @@ async function openQuery(
       attributes,
       differences,
       effects,
+      briefs,
       digests,
       ...steering,
       subjects,

@@ -33,6 +33,7 @@ import { registerErasureRoutes } from './routes/erasure-routes.ts';
 import { registerRetentionRoutes } from './routes/retention-routes.ts';
 import { registerDashboard } from './page/page.ts';
 import { registerSignIn } from './page/sign-in.ts';
+import { registerBriefRoute } from './routes/brief-route.ts';
 import { registerDigestRoute } from './routes/digest-route.ts';
 import { registerDocsRoutes } from './routes/docs-routes.ts';
 import { answerClientError, createErrorHandler, routeOf } from './error-handler.ts';
@@ -158,6 +159,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
         registerQueryRoute(scope, reading);
         registerReadingRoutes(scope, reading);
         registerDigestRoute(scope, reading);
+        registerBriefRoute(scope, reading);
         registerCurationRoutes(scope, { ...reading, budget }, bodies);
         registerErasureRoutes(scope, { ...reading, budget });
         registerRetentionRoutes(scope, reading);

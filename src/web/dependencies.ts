@@ -28,6 +28,7 @@ import type { ChangesParameters, ChangesResponse } from '../query/changes/change
 import type { ChecksParameters, ChecksResponse } from '../query/checks/checks-schema.ts';
 import type { CurationsParameters, CurationsResponse } from '../query/curations/curations-schema.ts';
 import type { AttributesParameters, AttributesResponse } from '../query/attributes-schema.ts';
+import type { BriefParameters, BriefResponse } from '../query/briefs/brief-schema.ts';
 import type { EffectsParameters, EffectsResponse } from '../query/effects/effects-schema.ts';
 import type { DifferencesParameters, DifferencesResponse } from '../query/changes/differences-schema.ts';
 import type { OverviewParameters, OverviewResponse } from '../query/overview/overview-schema.ts';
@@ -249,6 +250,9 @@ export interface HttpDependencies {
     readonly effects: Reader<EffectsParameters, EffectsResponse>;
     readonly attributes: Reader<AttributesParameters, AttributesResponse>;
     /** Summarizes a week. */
+    readonly briefs: {
+      read(id: string, parameters: BriefParameters, caller: string): Promise<BriefResponse>;
+    };
     readonly digests: Reader<DigestParameters, DigestAnswer>;
     readonly curations: Reader<CurationsParameters, CurationsResponse>;
     /** Draws sessions to check, and estimates from verdicts. */

@@ -1079,6 +1079,13 @@ describe('the dashboard in a browser', { skip }, () => {
     await open();
     const gaps = page.locator('section:has(h2:text-is("Gaps"))');
     await gaps.locator('a >> nth=0').click(SOON);
+    const files = page.locator('[aria-label^="What closing"]');
+    const [saved] = await Promise.all([
+      page.waitForEvent('download', SOON),
+      files.locator('button:text-is("Markdown")').click(SOON),
+    ]);
+    match(saved.suggestedFilename(), /\.md$/);
+    match(readFileSync(await saved.path(), 'utf8'), /^# .+\n\nThe assistant said/);
     const status = page.locator('[role="group"][aria-label^="Status of"]');
     match((await status.textContent(SOON)) ?? '', /^Status: Open/);
     const dialog = page.locator('dialog');

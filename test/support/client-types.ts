@@ -19,6 +19,7 @@ import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { OVERVIEW_METRICS, overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { attributesResponseSchema } from '../../src/query/attributes-schema.ts';
+import { briefResponseSchema } from '../../src/query/briefs/brief-schema.ts';
 import { effectsResponseSchema } from '../../src/query/effects/effects-schema.ts';
 import { differencesResponseSchema } from '../../src/query/changes/differences-schema.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
@@ -157,6 +158,7 @@ export function clientTypes(): string {
     declare('IngestIds', typeOf(answer(ingestResponseSchema))),
     declare('DifferencesAnswer', typeOf(answer(differencesResponseSchema))),
     declare('EffectsAnswer', typeOf(answer(effectsResponseSchema))),
+    declare('BriefAnswer', typeOf(answer(briefResponseSchema))),
     declare('AttributesAnswer', typeOf(answer(attributesResponseSchema))),
     declare('OverviewAnswer', typeOf(without(answer(overviewResponseSchema), 'fields', 'trend'))),
     declare('ChangesAnswer', typeOf(answer(changesResponseSchema))),

@@ -52,6 +52,7 @@ describe('OpenAPI document', () => {
       '/v1/attributes/',
       '/v1/differences/',
       '/v1/effects/',
+      '/v1/gaps/{id}/brief/',
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',

@@ -52,6 +52,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/attributes', 'query'],
   ['GET', '/v1/differences', 'query'],
   ['GET', '/v1/effects', 'query'],
+  ['GET', `/v1/gaps/${INSTANCE}/brief`, 'query'],
   ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'labels', 'end-users'].map(
     (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,
   ),

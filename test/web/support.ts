@@ -305,6 +305,20 @@ export function createHarness(
         };
       },
     },
+    briefs: {
+      async read(id) {
+        return {
+          gap: { id, name: 'Cancel orders', gapType: 'TOOL', description: 'Cannot cancel orders' },
+          fields: { sessions: 0 },
+          groups: [],
+          others: 0,
+          read: 0,
+          arguments: [],
+          answers: [],
+          lastProcessedAt: new Date(NOON).toISOString(),
+        };
+      },
+    },
     effects: {
       async read() {
         return { effects: [], total: 0, lastProcessedAt: null };

@@ -19,6 +19,7 @@ import type {
   NewTopicAnswer,
   AttributesAnswer,
   DifferencesAnswer,
+  BriefAnswer,
   EffectsAnswer,
   OverviewAnswer,
   OverviewMetric,
@@ -112,6 +113,15 @@ export interface EffectsOptions extends ReadOptions {
   /** 1 to 100; default 20. */
   readonly limit?: number | undefined;
 }
+
+export interface BriefOptions extends ReadOptions {
+  readonly dateRange?: DateRange | undefined;
+  /** As in a query. */
+  readonly timeZone?: string | undefined;
+  readonly segment?: Segment | undefined;
+}
+
+export interface Brief extends BriefAnswer, Waited {}
 
 export interface Effects extends EffectsAnswer, Waited {}
 export type Effect = EffectsAnswer['effects'][number];

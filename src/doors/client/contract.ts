@@ -506,6 +506,50 @@ export interface EffectsAnswer {
   readonly total: number;
   readonly lastProcessedAt: string | null;
 }
+export interface BriefAnswer {
+  readonly gap: {
+    readonly id: string;
+    readonly name: string;
+    readonly gapType: 'TOOL' | 'KNOWLEDGE';
+    readonly description: string;
+  };
+  readonly fields: Fields;
+  readonly groups: readonly {
+    readonly topic: Named | null;
+    readonly sessions: number;
+    readonly questions: readonly {
+      readonly sessionId: string;
+      readonly position: number;
+      readonly createdAt: string;
+      readonly text: string;
+    }[];
+  }[];
+  readonly others: number;
+  readonly read: number;
+  readonly arguments: readonly {
+    readonly kind:
+      | 'EMAIL'
+      | 'PHONE'
+      | 'CARD'
+      | 'IBAN'
+      | 'ID'
+      | 'IP'
+      | 'LINK'
+      | 'HANDLE'
+      | 'NAME'
+      | 'ADDRESS'
+      | 'BIRTHDATE'
+      | 'SECRET';
+    readonly requests: number;
+  }[];
+  readonly answers: readonly {
+    readonly sessionId: string;
+    readonly position: number;
+    readonly createdAt: string;
+    readonly text: string;
+  }[];
+  readonly lastProcessedAt: string;
+}
 export interface AttributesAnswer {
   readonly attributes: readonly {
     readonly name: string;

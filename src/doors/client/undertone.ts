@@ -10,6 +10,8 @@ import type {
   Attributes,
   Differences,
   DifferencesOptions,
+  Brief,
+  BriefOptions,
   Effects,
   EffectsOptions,
   ChangesOptions,
@@ -222,6 +224,11 @@ export class Undertone {
   /** Returns what sessions of one value of an attribute have more or less often than those of another. */
   differences(options: DifferencesOptions): Promise<Differences> {
     return this.#read('/v1/differences', options);
+  }
+
+  /** Returns what people asked for where the assistant lacked something, grouped and quoted. */
+  brief(gapId: string, options: BriefOptions = {}): Promise<Brief> {
+    return this.#read(`/v1/gaps/${encodeURIComponent(gapId)}/brief`, options);
   }
 
   /** Tells of what people said is fixed whether it helped. */

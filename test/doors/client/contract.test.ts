@@ -12,6 +12,7 @@ import type { BoundedMetric } from '../../../src/domain/metrics.ts';
 import type { curationSchema } from '../../../src/web/ingest/curation-body.ts';
 import type { newErasureSchema } from '../../../src/web/ingest/erasure-body.ts';
 import type { changesParameterSchemas } from '../../../src/query/changes/changes-schema.ts';
+import type { briefParameterSchemas } from '../../../src/query/briefs/brief-schema.ts';
 import type { effectsParameterSchemas } from '../../../src/query/effects/effects-schema.ts';
 import type { differencesParameterSchemas } from '../../../src/query/changes/differences-schema.ts';
 import type { curationsParameterSchemas } from '../../../src/query/curations/curations-schema.ts';
@@ -56,6 +57,10 @@ describe('the options of the client', () => {
     true satisfies EqualNames<
       ParametersOf<client.DifferencesOptions>,
       keyof z.input<typeof differencesParameterSchemas>
+    >;
+    true satisfies EqualNames<
+      ParametersOf<client.BriefOptions>,
+      keyof z.input<typeof briefParameterSchemas>
     >;
     true satisfies EqualNames<
       ParametersOf<client.EffectsOptions>,

@@ -315,6 +315,11 @@ export const api = {
     const [week = ''] = /\d{4}-\d\d-\d\d/.exec(response.headers.get('content-disposition') ?? '') ?? [];
     return { page: await response.blob(), week };
   },
+  /** Returns what closing a gap takes, as a file. */
+  brief: async (id: string, parameters: Parameters, type: 'text/markdown' | 'text/csv'): Promise<Blob> => {
+    const response = await send('GET', `gaps/${id}/brief`, { parameters, headers: { accept: type } });
+    return response.ok ? response.blob() : answerOf<never>(response);
+  },
   /** Returns every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
     const response = await send('GET', 'query', { parameters, headers: { accept: 'text/csv' } });

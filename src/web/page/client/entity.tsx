@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { api, type WhyResponse } from './api.ts';
+import { BriefOf } from './brief.tsx';
 import { Trend } from './charts.tsx';
 import { Checks, ChecksOfGapType } from './check.tsx';
 import { askCompared, type Compared } from './compared.ts';
@@ -88,6 +89,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     <>
       <Heading kind={kind} id={state.id} name={name} note={description} decisions={decisions} />
       {isTracked(kind) ? <LifeOf kind={kind} id={state.id} name={name} life={life} /> : null}
+      {kind === 'gap' && !isShared ? <BriefOf id={state.id} name={name} /> : null}
       {why?.heir == null ? null : (
         <p class="notice">
           It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that

@@ -1,0 +1,73 @@
+/**
+ * The parameters and the answer of GET /v1/gaps/{id}/brief.
+ *
+ * Test: test/e2e/brief-rules.test.ts.
+ */
+import { z } from 'zod';
+import { metricsSchema, dateTime } from '../../domain/metrics.ts';
+import { MASKED_KINDS } from '../../domain/placeholders.ts';
+import { uuid } from '../../domain/uuid.ts';
+import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
+
+const count = z.int().min(0);
+const { shape } = queryParameterSchemas;
+
+export const briefParameterSchemas = z
+  .strictObject({
+    instanceId: shape.instanceId,
+    'dateRange.start': shape['dateRange.start'],
+    'dateRange.end': shape['dateRange.end'],
+    timeZone: shape.timeZone,
+    segment: shape.segment,
+  })
+  .refine(...rangeInOrder());
+
+export type BriefParameters = z.output<typeof briefParameterSchemas>;
+
+/** Limits of an answer, the largest groups and the newest sessions first. */
+export const [MOST_GROUPS, MOST_QUESTIONS] = [20, 8];
+
+const said = z.strictObject({
+  sessionId: uuid,
+  position: count.describe('Stream position of the message.'),
+  createdAt: dateTime,
+  text: z.string().describe('What the user said, without personal data, shortened.'),
+});
+
+export const briefResponseSchema = z.strictObject({
+  gap: z.strictObject({
+    id: uuid,
+    name: z.string(),
+    gapType: z.enum(['TOOL', 'KNOWLEDGE']),
+    description: z.string().describe('In a sentence, what is missing.'),
+  }),
+  fields: metricsSchema.describe('Its metrics in the range, as a query answers them.'),
+  groups: z
+    .array(
+      z.strictObject({
+        topic: z
+          .strictObject({ id: uuid, name: z.string() })
+          .nullable()
+          .describe('What these requests are about; null: they have no topic.'),
+        sessions: count.describe('Sessions that asked so first.'),
+        questions: z.array(said).describe(`The most typical first; at most ${MOST_QUESTIONS}.`),
+      }),
+    )
+    .describe(`Requests by topic, the most frequent first; at most ${MOST_GROUPS}.`),
+  others: count.describe('Sessions of the groups that are not listed.'),
+  read: count.describe(
+    'How many requests were read for `arguments`: those of the newest sessions of each group.',
+  ),
+  arguments: z
+    .array(
+      z.strictObject({
+        kind: z.enum(MASKED_KINDS).describe('As masking finds it; ID: a number, such as of an order.'),
+        requests: count.describe('In how many of them it stands.'),
+      }),
+    )
+    .describe('What the requests hold that an action may need, the most frequent first.'),
+  answers: z.array(said).describe('What the assistant said instead; at most three.'),
+  lastProcessedAt: dateTime.describe('As in an answer of GET /v1/query/.'),
+});
+
+export type BriefResponse = z.output<typeof briefResponseSchema>;
