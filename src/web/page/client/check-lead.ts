@@ -21,7 +21,7 @@ export interface LeadTurn {
 /** Lengths of a message of the user, of a reply that only helps to understand it, and of a reply that decides. */
 const OF_USER = 160;
 const OF_HELP = 32;
-const OF_REPLY = 80;
+const OF_REPLY = 64;
 
 /** What people read first in a check of this, as a sentence on the page. */
 export const LEAD_WORDS: Readonly<Record<Checked, string>> = {

@@ -22,8 +22,8 @@ const OF: Readonly<Partial<Record<EntityKind, Checked>>> = {
   label: 'LABEL',
 };
 
-/** Conversations of one request. */
-const DRAWN = 20;
+/** Conversations of one request: whoever reads quickly does not wait for more of them. */
+const DRAWN = ENOUGH;
 
 /** What is known of how sure a number is, and how to read it anew. */
 interface Asked {
