@@ -3,11 +3,11 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import type { Checked } from '../../../domain/checks.ts';
 import { api, type ApiError, type ChecksResponse } from './api.ts';
 import { Checking, checksOf, ENOUGH } from './checking.tsx';
-import { useCurating } from './curating.ts';
+import { CuratingContext, useCurating } from './curating.ts';
 import { counted, formatShare } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Fault, Section } from './parts.tsx';
@@ -37,16 +37,17 @@ interface Asked {
   readonly readAgain: () => void;
 }
 
-/** Asks for the estimate of an entity's number and for conversations to check; null where that cannot be checked. */
+/** Asks how sure an entity's number is, and for conversations to check; null where nothing is checked, and on a link. */
 export function useChecks(kind: EntityKind, id: string): Asked | null {
   const { isShared } = useNavigation();
-  const of = OF[kind];
-  const asked = useAsked(isShared ? undefined : of, id);
+  const of = isShared ? undefined : OF[kind];
+  const asked = useAsked(of, id);
   return of === undefined ? null : { ...asked, of };
 }
 
 function useAsked(of: Checked | undefined, id: string): Omit<Asked, 'of'> {
-  const { edits } = useCurating();
+  // A link has nobody to decide.
+  const { edits = 0 } = useContext(CuratingContext) ?? {};
   const period = usePeriod();
   const [given, setGiven] = useState(0);
   const name = `checks ${of} ${id} ${period.name}`;
