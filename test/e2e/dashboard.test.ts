@@ -1172,12 +1172,18 @@ describe('the dashboard in a browser', { skip }, () => {
 
   it('takes verdicts by keys, one conversation after the other, and says how sure the number is', async () => {
     await open();
-    await page.click('td.name a >> nth=0', SOON);
+    // The overview leads there by the example of its largest topic.
+    await page.click('p:has-text("can be wrong") a:has-text("check")', SOON);
     const section = page.locator('section:has(h2:text-is("How sure is this?"))');
     await section.locator('p:has-text("Nobody has checked this number yet")').waitFor(SOON);
     const topic = (await page.textContent('h1')) ?? '';
     const share = (await figure(page, 'Share of all')) ?? '';
-    await section.locator('button:text-is("Check")').click();
+    // A link beside the number leads to the button.
+    const sure = page.locator('.figure:has(.label:text-is("Share of all")) .how-sure');
+    equal(await sure.textContent(), 'How sure is this?');
+    await sure.click();
+    equal(await page.evaluate('document.activeElement.textContent'), 'Check');
+    await page.keyboard.press('Enter');
     // What was found is not told: it would decide for the reader.
     equal(await section.locator('.tag').count(), 0);
     const asks = CANCEL.some((text) => text.toLowerCase().includes(topic.toLowerCase().split(' ')[0]!));
@@ -1185,9 +1191,30 @@ describe('the dashboard in a browser', { skip }, () => {
     const shown = section.locator('.said.user .content').first();
     // A verdict that is taken back leads to its conversation again.
     const first = await shown.textContent(SOON);
+    // What decides a topic are the user's words; a key shows the replies, in this conversation alone.
+    const replies = section.locator('.said:not(.user)');
+    equal(await replies.count(), 0);
+    await page.keyboard.press('w');
+    await replies.first().waitFor(SOON);
+    await page.keyboard.press('w');
+    await replies.first().waitFor({ ...SOON, state: 'detached' });
+    await page.keyboard.press('w');
+    await replies.first().waitFor(SOON);
     await readingTime(page);
+    // While a verdict is on its way, the page says that the line does not count it.
+    let arrive = (): void => undefined;
+    const arrived = new Promise<void>((resolve) => (arrive = resolve));
+    await page.route('**/v1/checks', async (route) => {
+      await arrived;
+      return route.continue();
+    });
     await page.keyboard.press('n');
+    const uncounted = section.locator('.faint:text("1 of 8 read, 1 of them not counted yet")');
+    await uncounted.waitFor(SOON);
+    equal(await replies.count(), 0);
+    arrive();
     await section.locator('p:has-text("1 conversation checked")').waitFor(SOON);
+    await uncounted.waitFor({ ...SOON, state: 'detached' });
     await page.keyboard.press('u');
     await section.locator('p:has-text("Nobody has checked this number yet")').waitFor(SOON);
     equal(await shown.textContent(), first);
@@ -1215,7 +1242,9 @@ describe('the dashboard in a browser', { skip }, () => {
     await section.locator(`p:has-text("${total - 1} conversations checked")`).waitFor(SOON);
     const line = (await section.locator('p >> nth=0').textContent()) ?? '';
     ok(line.startsWith(`Found in ${share} of conversations`), `${line}; ${share}`);
-    match(line, /truly in \d+(?:\.\d)? % to \d+(?:\.\d)? %/);
+    const range = /truly in (?<low>\S+ %) to (?<high>\S+ %)/u.exec(line)?.groups;
+    ok(range !== undefined, line);
+    equal(await sure.textContent(), `truly ${range['low']} to ${range['high']}`);
     match(line, /right in (\d+) of \1 found/);
     match(line, /missed in 0 of \d others/);
     await section
@@ -1253,13 +1282,26 @@ describe('the dashboard in a browser', { skip }, () => {
 
   it('checks how conversations ended', async () => {
     await open('?view=conversations&outcome=not_possible');
+    const long = `${'word '.repeat(100)}end`;
+    await page.route('**/v1/sessions/*', async (route) => {
+      const response = await route.fetch();
+      const { messages, ...others } = await response.json();
+      const json = {
+        ...others,
+        messages: messages.map((message: object) => ({ ...message, content: long })),
+      };
+      return route.fulfill({ response, json });
+    });
     const section = page.locator('section:has(h2:text-is("How sure is this?"))');
     await section.locator('button:text-is("Check")').click(SOON);
     await section.locator(':text("Did this conversation end as")').first().waitFor(SOON);
     await section.locator('.faint:text("0 of ")').waitFor(SOON);
     // A key counts once there is something to read.
-    await section.locator('.said.user .content').first().waitFor(SOON);
-    await readingTime(page);
+    const said = section.locator('.said.user .content').first();
+    ok((await said.textContent(SOON))!.length <= 160);
+    await section.locator('.said.user button[aria-label="Show all of this message"]').click();
+    await section.locator('.said.user .content:has-text("end")').waitFor(SOON);
+    equal(await said.textContent(), long);
     await page.keyboard.press('y');
     await section.locator('p:has-text("1 conversation checked")').waitFor(SOON);
     // Beside another filter, the number is not the outcome's.

@@ -22,7 +22,7 @@ import { cachedNames, entityById } from '../names.ts';
 import { SessionReader, type SessionReaderOptions } from '../session-reader.ts';
 import { BY_PEOPLE, nextOf, readReview } from './estimates.ts';
 
-/** Sessions of an entity that are judged before a person was asked: what the dashboard draws at a time. */
+/** Sessions of an entity that are judged before a person was asked: the first that the dashboard shows. */
 const AHEAD = 20;
 /** Messages of a session that are read: what the dashboard shows to a person who checks. */
 const MOST_MESSAGES = 200;

@@ -3,13 +3,13 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import type { Checked } from '../../../domain/checks.ts';
-import { api, type ChecksResponse } from './api.ts';
+import { api, type ApiError, type ChecksResponse } from './api.ts';
 import { Checking, checksOf, ENOUGH } from './checking.tsx';
-import { useCurating } from './curating.ts';
+import { CuratingContext, useCurating } from './curating.ts';
 import { counted, formatShare } from './format.ts';
-import { useAnswer } from './hooks.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
 import { Fault, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 import type { EntityKind } from './state.ts';
@@ -22,21 +22,42 @@ const OF: Readonly<Partial<Record<EntityKind, Checked>>> = {
   label: 'LABEL',
 };
 
-/** Conversations of one request. */
-const DRAWN = 20;
+/** Conversations of one request: whoever reads quickly does not wait for more of them. */
+const DRAWN = ENOUGH;
 
-/** `about`: what counts as it, in a sentence or by examples; '' if nothing says so. */
-export function Checks({
-  kind,
-  id,
-  about,
-}: {
-  readonly kind: EntityKind;
+/** What is known of how sure a number is, and how to read it anew. */
+interface Asked {
+  readonly of: Checked;
   readonly id: string;
-  readonly about: string;
-}) {
-  const of = OF[kind];
-  return of === undefined ? null : <ChecksOf of={of} id={id} about={about} />;
+  /** Differs for each entity and period. */
+  readonly name: string;
+  /** Null until known, and where nothing can be checked. */
+  readonly found: ChecksResponse | null;
+  readonly error: ApiError | null;
+  readonly readAgain: () => void;
+}
+
+/** Asks how sure an entity's number is, and for conversations to check; null where nothing is checked, and on a link. */
+export function useChecks(kind: EntityKind, id: string): Asked | null {
+  const { isShared } = useNavigation();
+  const of = isShared ? undefined : OF[kind];
+  const asked = useAsked(of, id);
+  return of === undefined ? null : { ...asked, of };
+}
+
+function useAsked(of: Checked | undefined, id: string): Omit<Asked, 'of'> {
+  // A link has nobody to decide.
+  const { edits = 0 } = useContext(CuratingContext) ?? {};
+  const period = usePeriod();
+  const [given, setGiven] = useState(0);
+  const name = `checks ${of} ${id} ${period.name}`;
+  // Not with each message that arrives: a draw orders all conversations of the period.
+  const { value, error } = useAnswer(name, `${edits} ${given}`, async (signal) =>
+    of === undefined
+      ? null
+      : api.checks({ instanceId: period.instance, of, id, ...period.range, limit: DRAWN }, signal),
+  );
+  return { id, name, found: value, error, readAgain: () => setGiven((count) => count + 1) };
 }
 
 /** Checks of all gaps of a type. */
@@ -56,16 +77,22 @@ export function ChecksOf({
   readonly about?: string;
   readonly title?: string;
 }) {
-  const { reason, edits } = useCurating();
-  const period = usePeriod();
+  return <Checks asked={{ ...useAsked(of, id), of }} about={about} title={title} />;
+}
+
+/** `about`: what counts as it, in a sentence or by examples; '' if nothing says so. */
+export function Checks({
+  asked: { found, error, name, readAgain },
+  about,
+  title = 'How sure is this?',
+}: {
+  readonly asked: Asked;
+  readonly about: string;
+  readonly title?: string;
+}) {
+  const { reason } = useCurating();
   const [isOpen, setOpen] = useState(false);
-  const [given, setGiven] = useState(0);
-  const name = `checks ${of} ${id} ${period.name}`;
-  // Not with each message that arrives: a draw orders all conversations of the period.
-  const { value, error } = useAnswer(name, `${edits} ${given}`, (signal) =>
-    api.checks({ instanceId: period.instance, of, id, ...period.range, limit: DRAWN }, signal),
-  );
-  if (value === null || value.foundShare === null)
+  if (found === null || found.foundShare === null)
     return error === null || error.status === 404 ? null : <Fault error={error} />;
   return (
     <Section
@@ -76,21 +103,37 @@ export function ChecksOf({
         </button>
       }
     >
-      <Estimate found={value} />
+      <Estimate found={found} />
       {error === null ? null : <Fault error={error} />}
-      <SecondReader second={value.secondReader} />
+      <SecondReader second={found.secondReader} />
       {isOpen ? (
-        <Checking
-          key={name}
-          found={value}
-          about={about}
-          onSaid={() => setGiven((count) => count + 1)}
-          onStop={() => setOpen(false)}
-        />
+        <Checking key={name} found={found} about={about} onSaid={readAgain} onStop={() => setOpen(false)} />
       ) : null}
     </Section>
   );
 }
+
+/** Says beside a number how sure it is, and leads to the element with the id `to`, which has its checks. */
+export function HowSure({ asked: { found }, to }: { readonly asked: Asked; readonly to: string }) {
+  if (found === null || found.foundShare === null) return null;
+  const { share } = found;
+  return (
+    <button
+      type="button"
+      class="quiet how-sure"
+      title={share === null ? 'Not enough of it has been checked' : CONFIDENCE}
+      onClick={() => {
+        const section = document.querySelector(`#${to}`);
+        section?.scrollIntoView({ block: 'center' });
+        section?.querySelector('button')?.focus({ preventScroll: true });
+      }}
+    >
+      {share === null ? 'How sure is this?' : `truly ${formatShare(share.low)} to ${formatShare(share.high)}`}
+    </button>
+  );
+}
+
+const CONFIDENCE = 'With a confidence of 95 %, the true share lies between the two';
 
 function Estimate({ found: all }: { readonly found: ChecksResponse }) {
   const { foundShare, share, found, notFound } = all;
@@ -110,7 +153,7 @@ function Estimate({ found: all }: { readonly found: ChecksResponse }) {
       {share === null ? (
         ''
       ) : (
-        <span title="With a confidence of 95 %, the true share lies between the two">
+        <span title={CONFIDENCE}>
           {' '}
           · truly in {formatShare(share.low)} to {formatShare(share.high)}
         </span>

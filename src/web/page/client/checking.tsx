@@ -8,6 +8,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CHECK_QUESTIONS } from '../../../domain/check-questions.ts';
 import type { Checked, Verdict } from '../../../domain/checks.ts';
 import { api, type ApiError, type ChecksResponse, type SessionResponse, type Written } from './api.ts';
+import { beginningOf, LEAD_WORDS, leadOf, type LeadTurn } from './check-lead.ts';
 import { counted } from './format.ts';
 import { useKeys, useNavigation } from './hooks.ts';
 import { Fault, Loading } from './parts.tsx';
@@ -19,6 +20,7 @@ const ANSWERS = [
   { verdict: 'UNSURE', key: '?', words: 'Cannot tell' },
 ] as const satisfies readonly { verdict: Verdict; key: string; words: string }[];
 const TAKE_BACK = ['u', 'Backspace'];
+const WHOLE = 'w';
 
 /** As many checks say about a number what a few hundred would; more make its interval narrower. */
 export const ENOUGH = 50;
@@ -28,12 +30,15 @@ const SHOWN = 200;
 const AHEAD = 3;
 /** A verdict on a conversation that has been shown for less was meant for the one before. */
 const LEAST_SHOWN_MS = 150;
-/** What the user says decides these; the assistant's words only help to understand it. */
-const OF_USERS: readonly Checked[] = ['TOPIC', 'SIGNAL', 'REPEATED_REQUEST'];
 
 /** Returns the number of conversations on which a verdict says yes or no. */
 export function checksOf({ found, notFound }: ChecksResponse): number {
   return found.yes + found.no + notFound.yes + notFound.no;
+}
+
+/** Returns the number of conversations with a verdict that counts or says that it could not be told. */
+function readOf(found: ChecksResponse): number {
+  return checksOf(found) + found.found.unsure + found.notFound.unsure;
 }
 
 interface Said {
@@ -70,10 +75,15 @@ export function Checking({
     shown.current = { sessionId: '', since: 0 };
     reading.say(sessionId, verdict);
   };
+  /** The conversation that is shown as a whole; '': none. */
+  const [whole, setWhole] = useState('');
+  const isWhole = whole !== '' && whole === next;
+  const showWhole = (): void => setWhole(isWhole ? '' : (next ?? ''));
   useKeys((key, isRepeated) => {
     if (isRepeated) return undefined;
     const answer = ANSWERS.find((one) => one.key === key.toLowerCase());
     if (key === 'Escape') onStop();
+    else if (key.toLowerCase() === WHOLE) showWhole();
     else if (answer === undefined && !TAKE_BACK.includes(key)) return undefined;
     // What cannot be seen cannot be judged.
     else if (isOutOfView(place.current)) place.current?.scrollIntoView();
@@ -81,17 +91,19 @@ export function Checking({
     else reading.takeBack();
     return true;
   });
-  const [before] = useState(checksOf(found) + found.found.unsure + found.notFound.unsure);
-  const read = before + reading.said;
+  const [before] = useState({ read: readOf(found), uncounted: found.uncounted });
+  const read = before.read + reading.said;
+  const uncounted = read - readOf(found) - (found.uncounted - before.uncounted);
   const enough = Math.min(ENOUGH, found.found.sessions + found.notFound.sessions);
   return (
     <div class="checking" tabIndex={-1} ref={place}>
       <p>
         {CHECK_QUESTIONS[of]} <strong>{name}</strong>?
         {about === '' ? null : <span class="faint"> {about}</span>}
-        {OF_USERS.includes(of) ? (
-          <span class="faint"> What the user wrote decides; replies are shortened.</span>
-        ) : null}
+        <span class="faint">
+          {' '}
+          {LEAD_WORDS[of]} Whoever cannot tell from that reads the whole conversation.
+        </span>
       </p>
       <p>
         {ANSWERS.map(({ verdict, key, words }) => (
@@ -99,13 +111,20 @@ export function Checking({
             {words} <kbd>{key}</kbd>
           </button>
         ))}
+        <button type="button" class="quiet" disabled={!isShown} aria-pressed={isWhole} onClick={showWhole}>
+          Whole conversation <kbd>{WHOLE}</kbd>
+        </button>
         <button type="button" class="quiet" disabled={reading.said === 0} onClick={reading.takeBack}>
           Take back <kbd>u</kbd>
         </button>
         <button type="button" class="quiet" onClick={onStop}>
           Stop <kbd>Esc</kbd>
         </button>
-        <span class="faint"> {read < enough ? `${read} of ${enough} read` : `${read} read`}</span>
+        <span class="faint">
+          {' '}
+          {read < enough ? `${read} of ${enough} read` : `${read} read`}
+          {uncounted > 0 ? `, ${uncounted} of them not counted yet` : ''}
+        </span>
       </p>
       {read >= enough && !isDone ? (
         <p class="notice">
@@ -124,7 +143,7 @@ export function Checking({
       ) : transcript === undefined ? (
         <Loading />
       ) : (
-        <Transcript found={transcript} areRepliesShort={OF_USERS.includes(of)} />
+        <Conversation key={next} of={of} found={transcript} isWhole={isWhole} />
       )}
     </div>
   );
@@ -238,22 +257,28 @@ function useReading(found: ChecksResponse, onSaid: () => void) {
 }
 
 /** The conversation, without anything that was found in it: that would decide for the reader. */
-function Transcript({
+function Conversation({
+  of,
   found: { session, messages, pagination },
-  areRepliesShort,
+  isWhole,
 }: {
+  readonly of: Checked;
   readonly found: SessionResponse;
-  readonly areRepliesShort: boolean;
+  /** False: only what decides is shown. */
+  readonly isWhole: boolean;
 }) {
   const { hrefOf } = useNavigation();
+  const lead = leadOf(of, messages);
+  const folded = messages.length - lead.length;
   return (
     <>
-      <ol class={areRepliesShort ? 'transcript short-replies' : 'transcript'}>
-        {messages.map((message) => (
-          <Turn key={message.position} message={message} />
-        ))}
+      <ol class={isWhole ? 'transcript' : 'transcript in-short'}>
+        {isWhole
+          ? messages.map((message) => <Turn key={message.position} message={message} />)
+          : lead.map((turn) => <ShortTurn key={turn.message.position} turn={turn} />)}
       </ol>
       <p class="faint">
+        {isWhole || folded === 0 ? '' : `${counted(folded, 'more message')}. `}
         {pagination.next === null ? '' : `These are its first ${SHOWN} messages. `}
         <a href={hrefOf({ session: session.id })} target="_blank" rel="noreferrer">
           Open the conversation
@@ -269,12 +294,30 @@ function Turn({ message }: { readonly message: SessionResponse['messages'][numbe
   return (
     <li class={isOfUser(message) ? 'said user' : 'said'}>
       <p class="who">{role}</p>
-      {content === null ? (
-        <p class="gone">{goneWords(gone, null)}</p>
-      ) : (
-        <p class="content" {...(isOfUser(message) ? {} : { title: content })}>
-          {content}
-        </p>
+      {content === null ? <p class="gone">{goneWords(gone, null)}</p> : <p class="content">{content}</p>}
+    </li>
+  );
+}
+
+/** The beginning of a turn, in a line or two. */
+function ShortTurn({ turn: { message, most } }: { readonly turn: LeadTurn }) {
+  const { role, content, gone } = message;
+  const [isAll, setAll] = useState(false);
+  const text = content ?? goneWords(gone, null);
+  const shown = isAll ? text : beginningOf(text, most);
+  return (
+    <li class={isOfUser(message) ? 'said user' : 'said'}>
+      <span class="hidden">{role}: </span>
+      <span class={content === null ? 'gone' : 'content'}>{shown}</span>
+      {shown === text ? null : (
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Show all of this message"
+          onClick={() => setAll(true)}
+        >
+          …
+        </button>
       )}
     </li>
   );

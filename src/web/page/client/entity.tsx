@@ -3,10 +3,11 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import type { ComponentChildren } from 'preact';
 import { api, type WhyResponse } from './api.ts';
 import { BriefOf } from './brief.tsx';
 import { Trend } from './charts.tsx';
-import { Checks, ChecksOfGapType } from './check.tsx';
+import { Checks, ChecksOfGapType, HowSure, useChecks } from './check.tsx';
 import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
@@ -76,6 +77,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
   const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
     askFound(kind, state.id, period, isShared, signal),
   );
+  const checks = useChecks(kind, state.id);
   const attributes = useAttributes(version);
   const decisions = useDecisionsAbout(
     state.id,
@@ -102,9 +104,21 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
           it.
         </p>
       ) : null}
-      {kind === 'user' ? <UserFigures found={value} /> : <Figures kind={kind} compared={compared} />}
+      {kind === 'user' ? (
+        <UserFigures found={value} />
+      ) : (
+        <Figures
+          kind={kind}
+          compared={compared}
+          sure={checks === null ? null : <HowSure asked={checks} to={CHECKS} />}
+        />
+      )}
       <BeganLate day={compared.lateDay} />
-      {isShared ? null : <Checks kind={kind} id={state.id} about={aboutOf(kind, value)} />}
+      {checks === null ? null : (
+        <div id={CHECKS}>
+          <Checks asked={checks} about={aboutOf(kind, value)} />
+        </div>
+      )}
       <EntityTrend
         compared={compared}
         period={period}
@@ -130,6 +144,9 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     </>
   );
 }
+
+/** Id of the element with the checks. */
+const CHECKS = 'how-sure';
 
 /** Says what counts as it: a topic, and a label that nobody described, by typical wordings. */
 function aboutOf(kind: EntityKind, { description = '', why }: Found): string {
@@ -258,7 +275,16 @@ function was(before: Compared['before'], metric: CountedMetric) {
   return before === null ? undefined : (before[metric] ?? 0);
 }
 
-function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compared: Compared }) {
+function Figures({
+  kind,
+  compared,
+  sure,
+}: {
+  readonly kind: EntityKind;
+  readonly compared: Compared;
+  /** How sure the share of conversations is. */
+  readonly sure: ComponentChildren;
+}) {
   const { now, before, all, allBefore } = compared;
   const isAbout = kind === 'topic' || kind === 'cluster' || kind === 'label';
   return (
@@ -269,6 +295,7 @@ function Figures({ kind, compared }: { readonly kind: EntityKind; readonly compa
         unit="share"
         now={shareOf(now.sessions, all.sessions)}
         before={before === null ? undefined : shareOf(before.sessions, allBefore?.sessions)}
+        note={sure}
       />
       <Figure label="Users" now={now.users ?? 0} before={was(before, 'users')} />
       <Figure

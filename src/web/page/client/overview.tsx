@@ -99,6 +99,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
       <Figures now={now} before={isComparable(before) ? before.overview : null} />
       <BeganLate day={lateDayOf(before)} />
       <SessionsTrend now={now} before={before} period={period} attributes={attributes} />
+      {lists.value === null || isShared ? null : <HowSure topics={lists.value.topics.elements} />}
       {lists.value === null ? null : (
         <div class="columns">
           <div>
@@ -130,6 +131,18 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
         </div>
       )}
     </>
+  );
+}
+
+/** Says where to find out how often the numbers are wrong, by the example of the largest topic. */
+function HowSure({ topics }: { readonly topics: readonly Row[] }) {
+  const topic = topics[0]?.dimensions.topic;
+  return topic === undefined ? null : (
+    <p class="faint">
+      Models and rules judge what is counted here, and can be wrong. The page of each topic, gap, repeated
+      request and signal says how sure its number is, once somebody has read 50 conversations, about five
+      minutes: <Go to={{ view: 'topic', id: topic.id }}>check “{topic.name}”</Go>.
+    </p>
   );
 }
 

@@ -85,8 +85,8 @@ export function Figure({
   readonly before?: number | null | undefined;
   readonly unit?: Unit;
   readonly goodWhen?: 'up' | 'down' | 'none';
-  /** Text for context, such as an average. */
-  readonly note?: string | undefined;
+  /** Context, such as an average. */
+  readonly note?: ComponentChildren;
   /** Explains in a sentence what is counted. */
   readonly meaning?: string;
   /** The page that lists the counted items. */
@@ -100,7 +100,7 @@ export function Figure({
       {before === undefined ? null : (
         <Delta now={now ?? null} before={before} unit={unit} goodWhen={goodWhen} />
       )}
-      {note === undefined ? null : <span class="delta">{note}</span>}
+      {note === undefined || note === null ? null : <span class="delta">{note}</span>}
       {meaning === undefined ? null : <span class="meaning">{meaning}</span>}
     </div>
   );
