@@ -9,7 +9,7 @@ import { DAY_MICROS, type Granularity } from '../domain/time.ts';
 import type { Columns } from '../store/duckdb.ts';
 import { lowerBound, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
-import { wholeDays, type Range } from './routing.ts';
+import { wholeUnits, type Range } from './routing.ts';
 
 /** `[from, to)`, microseconds or ±Infinity. */
 export interface Span {
@@ -28,7 +28,8 @@ export interface Counted {
 export const instant = (column: string, missing = '-infinity'): string =>
   `coalesce(epoch_us(${column})::double, '${missing}'::double)`;
 
-const sameNames = (names: readonly string[]): Record<string, string> =>
+/** Returns columns that are selected under their own names. */
+export const sameNames = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, name]));
 
 const SUMS = {
@@ -97,7 +98,8 @@ function returnsOf({ snapshot, instance, counts }: Counted): Promise<HeldRows | 
   });
 }
 
-const kindOf = (counts: EntityCounts | OwnCounts): number =>
+/** Returns the kind of facts that a rollup counts. */
+export const kindOf = (counts: EntityCounts | OwnCounts): number =>
   counts.view === 'entity_rollup' ? counts.kind : KINDS.all;
 
 /** The range of the entities' numbers. */
@@ -111,21 +113,10 @@ export type Sums = Readonly<
   Record<'sessions' | 'users' | 'messages' | 'sat' | 'dsat' | 'repeated_requests', Int32Array>
 >;
 
-/**
- * Returns the sums of each topic, cluster, signal, repeated request, gap or end user in a range: its whole days, minus
- * subjects that returned in them, plus the messages before and after. Null if there are too many rows to hold.
- */
-export async function sumsOf(counted: Counted, range: Range, { least, size }: Numbers): Promise<Sums | null> {
-  const { rollup: days, cuts } = wholeDays(range);
-  const [rollup, returns] =
-    days === null ? [[], []] : await Promise.all([rollupOf(counted, 'DAY'), returnsOf(counted)]);
-  if (rollup === null || returns === null) return null;
-  const together = daysTogether(counted.snapshot);
-  const pieces = cuts.flatMap((cut) => [...spansOf(cut, together)].map((span) => ({ cut, span })));
-  const facts = await Promise.all(pieces.map(({ span }) => factsOf(counted, span)));
-  if (facts.includes(null)) return null;
+/** Sums of `size` numbers before anything is added. */
+export function noSums(size: number): Sums {
   const none = (): Int32Array => new Int32Array(size);
-  const sums: Sums = {
+  return {
     sessions: none(),
     users: none(),
     messages: none(),
@@ -133,6 +124,42 @@ export async function sumsOf(counted: Counted, range: Range, { least, size }: Nu
     dsat: none(),
     repeated_requests: none(),
   };
+}
+
+/** An array by number may have this many times as many places as there are numbers. */
+const SPARSEST = 16;
+const FEW_PLACES = 2 ** 16;
+
+/** Returns the range of all numbers; null if they lie too far apart for an array. */
+export function spanOf(columns: readonly ArrayLike<number>[]): Numbers | null {
+  let [least, most, count] = [Infinity, -Infinity, 0];
+  for (const column of columns) {
+    count += column.length;
+    for (let at = 0; at < column.length; at += 1) {
+      const number = column[at]!;
+      if (number < least) least = number;
+      if (number > most) most = number;
+    }
+  }
+  if (count === 0) return { least: 1, size: 0 };
+  const size = most - least + 1;
+  return size <= Math.max(FEW_PLACES, SPARSEST * count) ? { least, size } : null;
+}
+
+/**
+ * Returns the sums of each topic, cluster, signal, repeated request, gap or end user in a range: its whole days, minus
+ * subjects that returned in them, plus the messages before and after. Null if there are too many rows to hold.
+ */
+export async function sumsOf(counted: Counted, range: Range, { least, size }: Numbers): Promise<Sums | null> {
+  const { rollup: days, cuts } = wholeUnits('DAY', range);
+  const [rollup, returns] =
+    days === null ? [[], []] : await Promise.all([rollupOf(counted, 'DAY'), returnsOf(counted)]);
+  if (rollup === null || returns === null) return null;
+  const together = daysTogether(counted.snapshot);
+  const pieces = cuts.flatMap((cut) => [...spansOf(cut, together)].map((span) => ({ cut, span })));
+  const facts = await Promise.all(pieces.map(({ span }) => factsOf(counted, span)));
+  if (facts.includes(null)) return null;
+  const sums = noSums(size);
   if (days !== null) {
     for (const part of rollup)
       for (const name of SUMS[counted.counts.view])

@@ -14,12 +14,21 @@ import { cachedNames } from './names.ts';
 import {
   instant,
   rollupOf,
+  spanOf,
   sumsOf,
   type Counted,
   type Numbers,
   type Span,
   type Sums,
 } from './held-counts.ts';
+import {
+  activityOf,
+  bucketsOf,
+  segmentFactsOf,
+  segmentSumsOf,
+  sessionsOf,
+  type SegmentSessions,
+} from './held-segments.ts';
 import type { QueryParameters } from './parameters.ts';
 import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
 import type { Range } from './routing.ts';
@@ -98,7 +107,7 @@ export async function heldPage(
   const { counts } = GROUPINGS[parameters.groupBy];
   if (parameters.limit > LONGEST || parameters.offset > DEEPEST) return null;
   if (factSourcesOf([parameters.sort?.field]).length > 0) return null;
-  if (parameters.segment.length > 0 || counts.view === 'session_attribute') return null;
+  if (counts.view === 'session_attribute') return null;
   if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
@@ -132,6 +141,20 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
     names.get(numbers['number']![row]!)?.['id'] as string;
   const { rollup, cuts } = routeOf(parameters);
   const parts: Part[] = [];
+  const addSums = (sums: Sums, bucketOfSums: number): void => {
+    const rows = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
+    const bucket = new Float64Array(rows.length).fill(bucketOfSums);
+    const numbers = { ...gathered(sums, Int32Array.from(rows), span), bucket };
+    parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), isById: false, members });
+  };
+  if (parameters.segment.length > 0) {
+    const facts = await segmentFactsOf(asked, parameters.segment);
+    const buckets = facts === null ? null : bucketsOf(facts, parameters, asked.range, MOST_RANGES);
+    if (facts === null || buckets === null) return null;
+    const sums = await segmentSumsOf(asked, facts, buckets, span, asked.views);
+    sums?.forEach((own, index) => addSums(own, buckets[index]!.bucket));
+    return sums === null ? null : parts;
+  }
   if (rollup !== null) {
     const held = await rollupOf(asked, granularity);
     if (held === null) return null;
@@ -144,10 +167,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   for (const cut of cuts) {
     const sums = await sumsOf(asked, cut, span);
     if (sums === null) return null;
-    const rows = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
-    const bucket = new Float64Array(rows.length).fill(cut.bucket);
-    const numbers = { ...gathered(sums, Int32Array.from(rows), span), bucket };
-    parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), isById: false, members });
+    addSums(sums, cut.bucket);
   }
   return parts;
 }
@@ -159,26 +179,6 @@ function membersAmong(numbers: readonly number[], { least, size }: Numbers): Mem
   const marks = new Uint8Array(size);
   for (const number of numbers) marks[number - least] = 1;
   return { least, marks };
-}
-
-/** An array by number may have this many times as many places as there are numbers. */
-const SPARSEST = 16;
-const FEW_PLACES = 2 ** 16;
-
-/** Returns the range of all numbers; null if they lie too far apart for an array. */
-function spanOf(columns: readonly ArrayLike<number>[]): Numbers | null {
-  let [least, most, count] = [Infinity, -Infinity, 0];
-  for (const column of columns) {
-    count += column.length;
-    for (let at = 0; at < column.length; at += 1) {
-      const number = column[at]!;
-      if (number < least) least = number;
-      if (number > most) most = number;
-    }
-  }
-  if (count === 0) return { least: 1, size: 0 };
-  const size = most - least + 1;
-  return size <= Math.max(FEW_PLACES, SPARSEST * count) ? { least, size } : null;
 }
 
 /** Returns the sums of the given numbers as columns. */
@@ -200,7 +200,10 @@ async function ownParts(asked: Asked): Promise<Part[] | null> {
   if (whole === null || span === null) return null;
   const members = await membersOf(asked, span);
   if (members === undefined) return null;
-  const isCut = range.start !== -Infinity || range.end !== Infinity;
+  const isCut =
+    range.start !== -Infinity ||
+    range.end !== Infinity ||
+    (parameters.segment.length > 0 && counts.view === 'end_user_rollup');
   const parts = !isCut
     ? whole.map(wholePart)
     : counts.view === 'session_rollup'
@@ -225,6 +228,8 @@ function wholePart({ columns, skip, orders }: HeldPart): Part {
   return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, orders };
 }
 
+const EVERY_SESSION: SegmentSessions = { has: () => true };
+
 /** With more entities, one statement is faster. */
 const MOST_CHOSEN = 8;
 
@@ -233,10 +238,14 @@ const MOST_CHOSEN = 8;
  * rows are not held.
  */
 async function membersOf(
-  { snapshot, instance, counts: { names }, chosen, range }: Asked,
+  { snapshot, instance, counts: { names }, chosen, range, parameters: { segment } }: Asked,
   { least, size }: Numbers,
 ): Promise<Members | null | undefined> {
   let marks: Uint8Array | null = null;
+  const sessions = segment.length === 0 ? EVERY_SESSION : await sessionsOf(snapshot, instance, segment);
+  if (sessions === null) return undefined;
+  if (segment.length > 0 && names === 'session')
+    marks = Uint8Array.from({ length: size }, (_, at) => Number(sessions.has(least + at)));
   for (const { counts } of Object.values(GROUPINGS)) {
     const entities = counts.view === 'session_attribute' ? undefined : chosen[counts.names];
     if (entities === undefined) continue;
@@ -256,8 +265,9 @@ async function membersOf(
         if (hours === null) return undefined;
         for (const { columns, skip } of hours) {
           const { numbers, rows } = columns;
-          const number = numbers[names]!;
-          for (let row = 0; row < rows; row += 1) if (skip?.[row] !== 1) found[number[row]! - least] = 1;
+          const [number, session] = [numbers[names]!, numbers['session']!];
+          for (let row = 0; row < rows; row += 1)
+            if (skip?.[row] !== 1 && sessions.has(session[row]!)) found[number[row]! - least] = 1;
         }
       }
     const before: Uint8Array | null = marks;
@@ -268,8 +278,14 @@ async function membersOf(
 
 /** Returns the end users of a range with the sums of their messages in it. */
 async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<Part[] | null> {
-  const sums = await sumsOf(asked, asked.range, span);
-  if (sums === null) return null;
+  const { parameters, range, views } = asked;
+  const facts = parameters.segment.length === 0 ? null : await segmentFactsOf(asked, parameters.segment);
+  if (parameters.segment.length > 0 && facts === null) return null;
+  const [sums] = (facts === null
+    ? [await sumsOf(asked, range, span)]
+    : await segmentSumsOf(asked, facts, [range], span, views)) ?? [null];
+  if (sums === null || sums === undefined) return null;
+  const activity = facts === null ? null : activityOf(facts, span);
   return whole.map(({ columns, skip }) => {
     const number = columns.numbers['number']!;
     const rows = new Uint32Array(columns.rows);
@@ -278,9 +294,11 @@ async function cutUsers(asked: Asked, whole: HeldRows, span: Numbers): Promise<P
       if (skip?.[row] !== 1 && sums.messages[number[row]! - span.least]! > 0) rows[count++] = row;
     const found = rows.subarray(0, count);
     // First and last activity cover the whole history, whatever the range.
-    const times = (name: string): Float64Array =>
-      taken(columns.numbers[name] as Float64Array, found, new Float64Array(count));
     const own = taken(number as Int32Array, found, new Int32Array(count));
+    const times = (name: 'first_at' | 'last_at'): Float64Array =>
+      activity === null
+        ? taken(columns.numbers[name] as Float64Array, found, new Float64Array(count))
+        : Float64Array.from(own, (user) => activity[name][user - span.least]!);
     return {
       ...OWN,
       rows: count,

@@ -48,10 +48,10 @@ export function route(granularity: Granularity, { start, end }: Range): BucketRo
   };
 }
 
-/** Routes to the whole days of a range, if it has any, and its cut ends. */
-export function wholeDays({ start, end }: Range): Routing {
-  const from = nextBucketStart('DAY', start);
-  const to = bucketStart('DAY', end);
+/** Routes to the whole hours or days of a range, if it has any, and its cut ends. */
+export function wholeUnits(unit: 'HOUR' | 'DAY', { start, end }: Range): Routing {
+  const from = nextBucketStart(unit, start);
+  const to = bucketStart(unit, end);
   if (from >= to) return { rollup: null, cuts: [{ start, end }] };
   return { rollup: { from, to }, cuts: ends({ start, end }, from, to) };
 }

@@ -9,7 +9,7 @@ import type { Bindings, BindValue } from '../store/duckdb.ts';
 import type { SegmentChoice } from '../domain/attributes.ts';
 import type { TableRows } from '../store/published/segment-sql.ts';
 import type { View, ViewRead } from '../store/view-files.ts';
-import { wholeDays, type Range } from './routing.ts';
+import { wholeUnits, type Range } from './routing.ts';
 import { segmentCondition } from './segments.ts';
 
 /** A SELECT in which `@name` stands for rows of a published table (store/published/segment-sql.ts). */
@@ -105,7 +105,7 @@ export class Statement {
       readonly returns: string;
     },
   ): string {
-    const { rollup: days, cuts } = wholeDays(range);
+    const { rollup: days, cuts } = wholeUnits('DAY', range);
     const isFirst = this.#firstSince(range.start);
     const { message, messageIf, day, returns } = select;
     const filter = messageIf === undefined ? '' : ` where ${messageIf}`;

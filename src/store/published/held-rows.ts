@@ -12,7 +12,7 @@ import { ordered } from './row-order.ts';
 import type { TableRows } from './segment-sql.ts';
 
 /** The rows of a published table that are held, and their columns. */
-export interface HeldSpec extends Pick<TableRows, 'equal' | 'range'> {
+export interface HeldSpec extends Pick<TableRows, 'equal' | 'range' | 'and'> {
   readonly table: string;
   /** Columns as SQL expressions: DOUBLE, INTEGER or TINYINT, never null. */
   readonly columns: Readonly<Record<string, string>>;
@@ -91,8 +91,7 @@ interface Held {
 const ENTRY_BYTES = 2048;
 /** Memory of a column besides its values, bytes. */
 const COLUMN_BYTES = 512;
-/** Mean memory of a number (8, 4 or 1 bytes), and of the text of an id. */
-const NUMBER_BYTES = 6;
+/** Mean memory of the text of an id. */
 const TEXT_BYTES = 64;
 /** Largest share of the memory that one spec may take. */
 const LARGEST_SHARE = 1 / 3;
@@ -242,7 +241,15 @@ async function inOrder(columns: Columns, [first = '']: readonly string[]): Promi
 const namesOf = (segments: Segments): string => segments.map(({ file }) => file).join();
 
 function rowBytes({ columns, id }: HeldSpec): number {
-  return NUMBER_BYTES * (Object.keys(columns).length + 1) + (id === undefined ? 0 : TEXT_BYTES);
+  const numbers = Object.values(columns).reduce((bytes, sql) => bytes + numberBytes(sql), 0);
+  // With one byte for `alive`, and one for `skip`.
+  return numbers + 2 + (id === undefined ? 0 : TEXT_BYTES);
+}
+
+/** Memory of a number: DOUBLE 8 bytes, TINYINT 1, others INTEGER. */
+function numberBytes(sql: string): number {
+  if (sql.includes('::double')) return 8;
+  return sql.endsWith('::tinyint') ? 1 : 4;
 }
 
 function bytesOf({ loaded }: Held): number {

@@ -264,10 +264,15 @@ export class SnapshotReader {
   }
 
   async #held(attached: AttachedSegments, spec: HeldSpec, caller: string): Promise<HeldRows | null> {
-    const { table, equal = {}, range, columns, id, key } = spec;
+    const { table, equal = {}, range, and, columns, id, key } = spec;
     const published = this.#tables.get(table);
     if (published === undefined) throw new Error(`no view publishes ${table}`);
-    const rows = { table, equal, ...(range === undefined ? {} : { range }) };
+    const rows = {
+      table,
+      equal,
+      ...(range === undefined ? {} : { range }),
+      ...(and === undefined ? {} : { and }),
+    };
     const ask = <T>(
       sql: string,
       segments: readonly Segment[],

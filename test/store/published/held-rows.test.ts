@@ -165,7 +165,7 @@ describe('rows in memory', () => {
   });
 
   it('are not read when they are too many', async () => {
-    const [files, held] = [new Files(), new HeldTables(4000)];
+    const [files, held] = [new Files(), new HeldTables(2900)];
     files.files.set('low', many(100));
     files.rows = 100;
     equal(await files.ask(held, ['low']), null);

@@ -20,7 +20,7 @@ import { RawMessages } from './raw-messages.ts';
 
 const VIEWS = resolve(import.meta.dirname, '../../../views');
 /** Raised when a history that was kept can no longer be used. */
-const BUILD_VERSION = 2;
+const BUILD_VERSION = 3;
 const BATCH = 50_000;
 /** What the newest level holds when a history is done, as it does while a service runs. */
 const LAST_BATCH = 500;
@@ -163,7 +163,7 @@ async function build(shape: HistoryShape, folder: string, views: readonly View[]
     }
     const newUsers = newUsersOf(work, known);
     const foldedAt = performance.now();
-    await applyBatch(store, work, newUsers, work.sessions.map(planOf));
+    await applyBatch(store, work, newUsers, work.sessions.flatMap(attributesOf));
     await publication.publish();
     foldingMs += performance.now() - foldedAt;
     await raw.add(work, newUsers);
@@ -231,17 +231,17 @@ export function newUsersOf(work: Assignment, known: Set<number>): NewUser[] {
   return found;
 }
 
-/** A session's plan in the history: of four sessions one is on `pro`. */
-function planOf({ instance, session }: Assignment['sessions'][number]): Batch['attributes'][number] {
-  return { instance, session, name: 'plan', value: isPro(session) ? 'pro' : `free-${session % 3}` };
+/** Attributes of a session: of four sessions one is on `pro`, of twenty one is of a test. */
+function attributesOf({ instance, session }: Assignment['sessions'][number]): Batch['attributes'] {
+  return [
+    { instance, session, name: 'plan', value: session % 4 === 0 ? 'pro' : `free-${session % 3}` },
+    { instance, session, name: 'environment', value: session % 20 === 7 ? 'test' : 'production' },
+  ];
 }
 
-function isPro(session: number): boolean {
-  return session % 4 === 0;
-}
-
-/** The condition of `isPro` in SQL. */
+/** The conditions of `plan=pro` and of `environment!=test` in SQL. */
 export const IS_PRO = 'session % 4 = 0';
+export const IS_NO_TEST = 'session % 20 <> 7';
 
 /** Commits a batch as the entry after the last. */
 export async function applyBatch(

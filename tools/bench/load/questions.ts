@@ -2,7 +2,7 @@ import { GROUPINGS, type GroupBy } from '../../../src/domain/groupings.ts';
 import type { Metric } from '../../../src/domain/metrics.ts';
 import { bucketStart, formatInstant } from '../../../src/domain/time.ts';
 import { SYNTHETIC_IDS } from '../../../test/support/synthetic-stream.ts';
-import { IS_PRO, type History } from './history.ts';
+import { IS_NO_TEST, IS_PRO, type History } from './history.ts';
 
 const DAY = 86_400e6;
 const WEEK = 7 * DAY;
@@ -145,6 +145,19 @@ export function questionsOf(
         ),
     },
     {
+      name: 'TOPIC by DAY without a value left out, 90 days',
+      rollup: false,
+      targets: { 1_000_000: 25 },
+      ask: (random) =>
+        entityQuestion(
+          'TOPIC',
+          'DAY',
+          aligned(random, DAY, history.start, 90),
+          page(random, history.topics * 20),
+          NO_TEST,
+        ),
+    },
+    {
       name: 'TOPIC ALL of a segment, unaligned range',
       rollup: false,
       targets: { 1_000_000: 25 },
@@ -180,6 +193,7 @@ export function questionsOf(
 
 /** A segment: parameters, and the condition on raw messages. */
 const PRO = { parameters: { 'segment.plan': 'pro' }, sql: `and ${IS_PRO}` } as const;
+const NO_TEST = { parameters: { 'segment.environment!': 'test' }, sql: `and ${IS_NO_TEST}` } as const;
 const EVERYBODY = { parameters: {}, sql: '' } as const;
 
 const END_USER_SORTS = ['sessions', 'messages', 'sat', 'dsat', 'repeatedRequests'] as const;
@@ -249,7 +263,7 @@ function entityQuestion(
   granularity: 'DAY' | 'WEEK' | 'ALL',
   range: Range,
   offset: number,
-  segment: typeof PRO | typeof EVERYBODY = EVERYBODY,
+  segment: typeof PRO | typeof NO_TEST | typeof EVERYBODY = EVERYBODY,
 ): Asked {
   const fields = comparable(groupBy);
   const column = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' }[groupBy];
@@ -309,7 +323,7 @@ function endUserQuestion(
   sort: (typeof END_USER_SORTS)[number],
   order: string,
   offset: number,
-  segment: typeof PRO | typeof EVERYBODY = EVERYBODY,
+  segment: typeof PRO | typeof NO_TEST | typeof EVERYBODY = EVERYBODY,
 ): Asked {
   const fields = comparable('END_USER');
   return {
