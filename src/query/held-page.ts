@@ -29,6 +29,7 @@ import {
   sessionsOf,
   type SegmentSessions,
 } from './held-segments.ts';
+import { moodsOf } from './held-moods.ts';
 import type { QueryParameters } from './parameters.ts';
 import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
 import type { Range } from './routing.ts';
@@ -106,18 +107,48 @@ export async function heldPage(
 ): Promise<Page | null> {
   const { counts } = GROUPINGS[parameters.groupBy];
   if (parameters.limit > LONGEST || parameters.offset > DEEPEST) return null;
-  if (factSourcesOf([parameters.sort?.field]).length > 0) return null;
+  const sorting = factSourcesOf([parameters.sort?.field]);
+  if (sorting.some((source) => source !== 'moods') || (sorting.length > 0 && !mayHoldMoods(parameters)))
+    return null;
   if (counts.view === 'session_attribute') return null;
   if ((parameters.buckets?.length ?? 0) > MOST_RANGES) return null;
   if (FILTERS.some((filter) => parameters[filter] !== null && !ANSWERED.includes(filter))) return null;
   const range = { start: parameters.range.start ?? -Infinity, end: parameters.range.end ?? Infinity };
   const asked = { snapshot, instance, counts, parameters, range, chosen, views };
-  const parts = counts.view === 'entity_rollup' ? await entityParts(asked) : await ownParts(asked);
-  if (parts === null) return null;
+  const found = counts.view === 'entity_rollup' ? await entityParts(asked) : await ownParts(asked);
+  const parts = found === null ? null : await withMoods(asked, found);
+  if (parts === null || (sorting.length > 0 && !parts.every(hasMoods))) return null;
   const keys = keysOf(parameters);
   const sorted: Sorted[] = [];
   for (const part of parts) sorted.push(await sortedPart(part, keys, parameters));
   return pageOf(sorted, keys, parameters);
+}
+
+/** Only rows without buckets have them in memory. */
+function mayHoldMoods({ groupBy, granularity }: QueryParameters): boolean {
+  return granularity === 'ALL' && GROUPINGS[groupBy].counts.view === 'entity_rollup';
+}
+
+const hasMoods = ({ numbers }: Part): boolean => 'dissatisfied' in numbers;
+
+/** Adds what the query asks of the source `moods`, where it can be counted from rows in memory. */
+async function withMoods(asked: Asked, parts: readonly Part[]): Promise<readonly Part[]> {
+  const { parameters, range, views } = asked;
+  const isAsked = factSourcesOf([...parameters.fields, parameters.sort?.field]).includes('moods');
+  if (!isAsked || !mayHoldMoods(parameters)) return parts;
+  const span = spanOf(parts.map(({ numbers }) => numbers['number']!));
+  const moods =
+    span === null ? null : await moodsOf(asked, { segment: parameters.segment, range, span, views });
+  if (span === null || moods === null) return parts;
+  return parts.map((part) => {
+    const number = part.numbers['number']!;
+    const columns = Object.entries(moods).map(([name, values]: [string, Float64Array]) => [
+      name,
+      Float64Array.from(number, (one) => values[one - span.least]!),
+    ]);
+    // Cached orders are of rows without these columns.
+    return { ...part, numbers: { ...part.numbers, ...Object.fromEntries(columns) }, orders: null };
+  });
 }
 
 /** Returns the keys of `orderOf` in plan.ts: `date` ascending, then the entity's own order, then id. */
@@ -467,6 +498,13 @@ const countsIn = (numbers: Columns['numbers'], row: number) => ({
   repeated_requests: numbers['repeated_requests']?.[row],
   first_at: numbers['first_at']?.[row],
   last_at: numbers['last_at']?.[row],
+  // Where they are missing, a statement counts them.
+  ...(numbers['dissatisfied'] === undefined
+    ? {}
+    : {
+        dissatisfied: numbers['dissatisfied'][row]!,
+        excess_dissatisfied: numbers['excess_dissatisfied']![row]!,
+      }),
 });
 
 /** Merges the sorted parts into one page. */

@@ -144,7 +144,7 @@ export function bucketsOf(
 }
 
 /** A statement reads the cut hours at the ends of one range; for more, one statement for all is faster. */
-const MOST_CUT_HOURS = 2;
+export const MOST_CUT_HOURS = 2;
 
 /** Returns the sums of a segment in each range, in order; null if ranges cut too many hours. */
 export async function segmentSumsOf(
@@ -176,7 +176,7 @@ export async function segmentSumsOf(
 }
 
 /** Returns the messages of a range that lies within an hour. */
-async function messagesIn(
+export async function messagesIn(
   { snapshot, instance, counts }: Counted,
   cut: Range,
   views: readonly View[],
@@ -248,7 +248,7 @@ export function activityOf(
 const MOST_NUMBERS = 2 ** 22;
 
 /** A set of pairs of a number below MOST_NUMBERS and one below 2^31, with open addressing: a Set of JavaScript takes five times as long. */
-class Pairs {
+export class Pairs {
   #places = new Float64Array(1024).fill(-1);
   #count = 0;
 

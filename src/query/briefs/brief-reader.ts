@@ -8,7 +8,7 @@ import { KINDS } from '../../domain/kinds.ts';
 import { metricOfNothing } from '../../domain/metrics.ts';
 import { MASKED_KINDS, type MaskedKind } from '../../domain/placeholders.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
-import { formatInstant } from '../../domain/time.ts';
+import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery } from '../answer.ts';
@@ -32,6 +32,8 @@ const FIELDS = ['sessions', 'users', 'dissatisfied', 'excessDissatisfied', 'hand
 const LOOKED_BACK = 4;
 /** A shorter message, such as "yes please", is not taken for the request while an earlier one is longer; UTF-16 units. */
 const SHORT = 15;
+/** A request lies at most so long before the range that its reply is in. */
+const ASKED_WITHIN = 7 * DAY_MICROS;
 const MOST_ANSWERS = 3;
 
 type Said = BriefResponse['answers'][number];
@@ -235,7 +237,7 @@ order by r.topic is null, r.size desc, r.newest desc, r.topic, r.event_at desc, 
       rows: {
         ...chosen.rows,
         own: factRows(within, KINDS.gap),
-        sent: factRows({ ...within, from: -Infinity }, KINDS.all),
+        sent: factRows({ ...within, from: range.start - ASKED_WITHIN }, KINDS.all),
         sessions: { table: 'session', equal: { instance } },
         micro: { table: 'micro', equal: { instance } },
       },
