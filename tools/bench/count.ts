@@ -29,8 +29,9 @@ messages is printed in such loops, beside what it was at ${EARLIER.commit}.
 TEXTS are demo (the demo's conversations, each time with other words) and, where the folder of data sets lies beside the
 checkout or is given, mix, SGD, Taskmaster-4, topical chat and CrossWOZ. Default: all there are.
 
-  --data FOLDER  the folder of data sets, with the folder dialogues in it
-  --messages N   messages of each (default: 12000)`;
+  --data FOLDER   the folder of data sets, with the folder dialogues in it
+  --messages N    messages of each (default: 12000)
+  --attributes N  attributes of each conversation (default: 0)`;
 
 const QUICK_MESSAGES = 3000;
 /** Conversations of a request. */
@@ -57,10 +58,10 @@ export interface Counted {
 
 export const command = benchmark(
   USAGE,
-  { data: DEFAULT_DATA_DIRECTORY, messages: 12_000 },
-  async ({ data, messages }, names) => {
+  { data: DEFAULT_DATA_DIRECTORY, messages: 12_000, attributes: 0 },
+  async ({ data, messages, attributes }, names) => {
     const counted: Counted[] = [];
-    for (const texts of names) counted.push(await countTexts(texts, messages, data));
+    for (const texts of names) counted.push(await countTexts(texts, messages, data, attributes));
     print(counted);
   },
   ({ data }) => Object.keys(corpora(data)),
@@ -77,7 +78,12 @@ export const ratios: Ratios = async ({ times }) => {
 };
 
 /** Counts so many messages of a corpus with a service of its own. */
-export async function countTexts(texts: string, messages: number, data?: string): Promise<Counted> {
+export async function countTexts(
+  texts: string,
+  messages: number,
+  data?: string,
+  attributes = 0,
+): Promise<Counted> {
   const open = corpora(data)[texts];
   if (open === undefined) throw new Error(`there are no texts ${texts}`);
   const conversations = await take(open(), messages);
@@ -90,7 +96,7 @@ export async function countTexts(texts: string, messages: number, data?: string)
     const before = await useOf(service.dataDir);
     const stagesBefore = await workerStagesOf(service.dataDir);
     const startedAt = performance.now();
-    const position = await sendAll(service, instanceId, conversations.slice(1));
+    const position = await sendAll(service, instanceId, conversations.slice(1), attributes);
     await untilCounted(service, instanceId, position);
     const seconds = (performance.now() - startedAt) / 1000;
     const after = await useOf(service.dataDir);
@@ -124,13 +130,14 @@ async function sendAll(
   service: OwnService,
   instanceId: string,
   conversations: readonly Conversation[],
+  attributes: number,
 ): Promise<number> {
   let [next, position] = [0, 0];
   const work = async (): Promise<void> => {
     while (next < conversations.length) {
       const some = conversations.slice(next, next + TOGETHER);
       next += TOGETHER;
-      position = Math.max(position, await send(service, instanceId, some));
+      position = Math.max(position, await send(service, instanceId, some, attributes));
     }
   };
   await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
@@ -141,13 +148,22 @@ async function send(
   service: OwnService,
   instanceId: string,
   conversations: readonly Conversation[],
+  attributes = 0,
 ): Promise<number> {
   const lines = conversations.map((messages, number) => ({
     instanceId,
+    ...(attributes === 0 ? {} : { metadata: { session: attributesOf(number, attributes) } }),
     messages: messages.map((message) => ({ ...message, userId: `u${number % 50}` })),
   }));
   const body = lines.map((line) => JSON.stringify(line)).join('\n');
   return (await request(service, 'ingest/batch/', body, { type: 'application/x-ndjson' })).position;
+}
+
+/** A dozen values of each attribute. */
+function attributesOf(conversation: number, attributes: number): Record<string, string> {
+  return Object.fromEntries(
+    Array.from({ length: attributes }, (_, at) => [`attribute${at}`, `value ${(conversation + at) % 12}`]),
+  );
 }
 
 /** Whether it is a file of the views that no manifest names any more: it goes within a minute or two. */
