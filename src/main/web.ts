@@ -233,13 +233,13 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const holds = ledger.holds(registry.erasureDigest);
   lifecycle.opened('erasures', () => holds.close());
   await holds.loaded;
+  const { masker, maskExport } = await openMasking(lifecycle, registry);
   if (ingests) {
-    const { masker, maskExport } = await openMasking(lifecycle, registry);
     awaited.maskExport.set(maskExport);
     awaited.acceptor.set(createAcceptor({ ...parts, registry, holds, masker }));
     awaited.feedback.set(createFeedbackTaker({ ...parts, registry, holds, masker }));
   }
-  awaited.curator.set(createCurator(parts));
+  awaited.curator.set(createCurator({ ...parts, registry, masker }));
   awaited.eraser.set(
     createEraser({
       ...parts,

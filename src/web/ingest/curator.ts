@@ -1,20 +1,26 @@
 /**
- * Publishes people's curations to the stream. A retry with the same `Idempotency-Key` publishes the same record.
+ * Publishes people's curations to the stream, with quotes masked as the instance's messages are. A retry with the same
+ * `Idempotency-Key` publishes the same record.
  *
  * Test: test/web/ingest/curator.test.ts, test/e2e/steering-rules.test.ts.
  */
 import { NIL, v7 } from 'uuid';
 import { actionOf, madeBy, type AskedCuration } from '../../domain/asked-curations.ts';
+import { quotesOf, withQuotes } from '../../domain/curations.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import type { Turns } from '../../domain/turns.ts';
 import { encodeRequest } from '../../stream/log/codec.ts';
+import type { Registry } from '../registry/registry.ts';
 import type { Publisher } from '../../stream/log/group-commit.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { CurationRequest } from './curation-body.ts';
 import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import type { Masker } from './masker.ts';
 
 export interface CuratorParts {
   readonly publisher: Publisher;
+  readonly registry: Pick<Registry, 'findInstance'>;
+  readonly masker: Pick<Masker, 'texts'>;
   readonly idempotency: IdempotencyStore;
   /** Turns for the writes that precede storing: see `createClaimTurns`. */
   readonly turns: Turns;
@@ -49,7 +55,22 @@ export interface Curator {
   curate(request: CurateRequest): Promise<Curated>;
 }
 
-export function createCurator({ publisher, idempotency, turns, clock }: CuratorParts): Curator {
+export function createCurator({
+  publisher,
+  registry,
+  masker,
+  idempotency,
+  turns,
+  clock,
+}: CuratorParts): Curator {
+  async function masked(
+    owner: Pick<RecordedRequest, 'projectId' | 'instanceId'>,
+    quotes: readonly string[],
+  ): Promise<readonly string[]> {
+    const masking = (await registry.findInstance(owner.instanceId))?.masking;
+    return masking === undefined ? quotes : masker.texts(owner, quotes, masking);
+  }
+
   return {
     async curate({ projectId, keyId, instanceId, asked, messages, idempotencyKey, check }) {
       const keyed =
@@ -59,6 +80,7 @@ export function createCurator({ publisher, idempotency, turns, clock }: CuratorP
       // A retry is not checked again: its curation may be applied by now, and a check could refuse it.
       const earlier = keyed === null ? null : await idempotency.find(...keyed);
       const settled = earlier === null ? await check(asked) : asked;
+      const quotes = await masked({ projectId, instanceId }, quotesOf(actionOf(settled, NIL)));
       const recordOf = (ids: Ids, acceptedAt: number): RecordedRequest => ({
         requestId: ids.request,
         projectId,
@@ -66,7 +88,12 @@ export function createCurator({ publisher, idempotency, turns, clock }: CuratorP
         sessionId: '',
         acceptedAt,
         messages: [],
-        curation: { id: ids.curation, keyId, action: actionOf(settled, ids.made), messages },
+        curation: {
+          id: ids.curation,
+          keyId,
+          action: withQuotes(actionOf(settled, ids.made), quotes),
+          messages,
+        },
       });
       await publisher.check(encodeRequest(recordOf({ request: NIL, curation: NIL, made: NIL }, clock())));
       const claim =

@@ -4,10 +4,12 @@
  *
  * Test: test/web/ingest/masker.test.ts.
  */
+import { NIL } from 'uuid';
 import type { Masking } from '../../domain/masking.ts';
 import type { ReadPersonalValues } from '../../domain/placeholders.ts';
+import type { RecordedRequest } from '../../domain/records.ts';
 import type { Registry } from '../registry/registry.ts';
-import { sizeOf, type EncodedRequest } from '../../stream/log/codec.ts';
+import { encodeRequest, sizeOf, type EncodedRequest } from '../../stream/log/codec.ts';
 import type { BodyThreads } from './body-threads.ts';
 import {
   createMaskWork,
@@ -35,6 +37,12 @@ export interface Masker {
    * nested too deeply, PAYLOAD_TOO_LARGE when it takes too long.
    */
   mask(request: EncodedRequest, sessionId: string, masking: Masking): Promise<EncodedRequest>;
+  /** Returns texts of no session as they are stored, such as examples of a topic. Throws as `mask` does. */
+  texts(
+    owner: Pick<EncodedRequest, 'projectId' | 'instanceId'>,
+    texts: readonly string[],
+    masking: Masking,
+  ): Promise<readonly string[]>;
   /** Returns the stored id of an end user. */
   userId(instanceId: string, userId: string, masking: Masking): string;
 }
@@ -86,18 +94,28 @@ export function createMasker(parts: MaskerParts): Masker {
     return createMaskWork(needsRules ? await reader() : readNothing, null)(body, options);
   }
 
+  const mask: Masker['mask'] = async (encoded, sessionId, masking) => {
+    if (!masking.texts && masking.userIds === 'asSent') return encoded;
+    const first = await run(encoded, { kind: 'find', masking });
+    if (first?.kind !== 'found') throw new Error('what was to be found was filled in');
+    if (isNothing(first.found)) return encoded;
+    const { projectId, instanceId } = encoded;
+    const masks = masksOf({ projectId, instanceId, sessionId }, first.found, masking);
+    const second = await run(encoded, { kind: 'fill', found: first.found, masks });
+    if (second?.kind !== 'filled') throw new Error('what was to be filled in was found');
+    return { ...encoded, parts: [second.bytes] };
+  };
+
   return {
+    mask,
     userId,
-    async mask(encoded, sessionId, masking) {
-      if (!masking.texts && masking.userIds === 'asSent') return encoded;
-      const first = await run(encoded, { kind: 'find', masking });
-      if (first?.kind !== 'found') throw new Error('what was to be found was filled in');
-      if (isNothing(first.found)) return encoded;
-      const { projectId, instanceId } = encoded;
-      const masks = masksOf({ projectId, instanceId, sessionId }, first.found, masking);
-      const second = await run(encoded, { kind: 'fill', found: first.found, masks });
-      if (second?.kind !== 'filled') throw new Error('what was to be filled in was found');
-      return { ...encoded, parts: [second.bytes] };
+    async texts({ projectId, instanceId }, texts, masking) {
+      if (!masking.texts || texts.length === 0) return texts;
+      const messages = texts.map((content) => ({ role: 'user', content, at: 0 }));
+      const whole = { requestId: NIL, projectId, instanceId, sessionId: '', acceptedAt: 0, messages };
+      const { parts } = await mask(encodeRequest(whole), '', masking);
+      const masked = JSON.parse(Buffer.concat(parts).toString()) as RecordedRequest;
+      return masked.messages.map(({ content }) => content);
     },
   };
 }

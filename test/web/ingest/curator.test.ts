@@ -7,6 +7,7 @@ import { AppError } from '../../../src/errors.ts';
 import { createCurator, type Curated } from '../../../src/web/ingest/curator.ts';
 import { createClaimTurns } from '../../../src/web/ingest/claim-turns.ts';
 import { decodeRecord, encodeRecord, encodeRequest } from '../../../src/stream/log/codec.ts';
+import type { Instance } from '../../../src/web/registry/registry.ts';
 import { memoryIdempotency } from '../../support/memory-idempotency.ts';
 
 const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
@@ -20,10 +21,11 @@ describe('curator', () => {
   /** What the publisher says. */
   let refuses: AppError | null;
   let now: number;
+  let instance: Instance | null;
   let curate: (asked: AskedCuration, idempotencyKey?: string) => Promise<Curated>;
 
   beforeEach(() => {
-    [published, checks, refuses, now] = [[], 0, null, NOW];
+    [published, checks, refuses, now, instance] = [[], 0, null, NOW, null];
     const publisher = {
       check: async () => {
         if (refuses !== null) throw refuses;
@@ -40,6 +42,10 @@ describe('curator', () => {
     };
     const curator = createCurator({
       publisher,
+      registry: { findInstance: async () => instance },
+      masker: {
+        texts: async (_, texts) => texts.map((text) => text.replace('ann@example.com', '[EMAIL_1]')),
+      },
       idempotency: memoryIdempotency(),
       turns: createClaimTurns(),
       clock: () => now,
@@ -59,6 +65,34 @@ describe('curator', () => {
           return wanted.kind === 'MERGE' ? { ...wanted, into: HEIR } : wanted;
         },
       });
+  });
+
+  it('masks what quotes users where the instance masks', async () => {
+    const asked = {
+      kind: 'LABEL',
+      id: null,
+      name: 'Ann',
+      description: '',
+      examples: ['Write to ann@example.com', 'b'],
+      counterexamples: ['ann@example.com'],
+    } as const;
+    await curate(asked);
+    instance = { id: INSTANCE, masking: { texts: true, userIds: 'asSent' } } as Instance;
+    checks = 0;
+    await curate(asked);
+    deepEqual(
+      published.map(
+        ({ curation }) =>
+          curation?.action.kind === 'LABEL' && [
+            ...curation.action.examples,
+            ...curation.action.counterexamples,
+          ],
+      ),
+      [
+        ['Write to ann@example.com', 'b', 'ann@example.com'],
+        ['Write to [EMAIL_1]', 'b', '[EMAIL_1]'],
+      ],
+    );
   });
 
   it('publishes what is settled, with its key and no session, and says where', async () => {

@@ -67,6 +67,19 @@ describe('masker', () => {
   /** The placeholders in a text. */
   const placeholders = (text = ''): string[] => text.match(/\[[A-Z]+_\d+\]/g) ?? [];
 
+  it('masks texts of no session alike, wherever they are masked', async () => {
+    const owner = { projectId: 'p', instanceId: randomUUID() };
+    const texts = ['Write to ann@example.com', 'Nothing', 'ann@example.com and bob@example.com'];
+    const stored = await masker.texts(owner, texts, TEXTS);
+    match(stored[0]!, /^Write to \[EMAIL_\d+\]$/);
+    equal(stored[1], 'Nothing');
+    const [first] = /\[EMAIL_\d+\]/.exec(stored[0]!) ?? [];
+    equal(stored[2]!.startsWith(`${first} and [EMAIL_`), true);
+    deepEqual(await aside.texts(owner, texts, TEXTS), stored);
+    deepEqual(await masker.texts(owner, texts, IDS), texts);
+    deepEqual(await masker.texts(owner, [], TEXTS), []);
+  });
+
   it('puts placeholders in place of values, the same for equal ones', async () => {
     const request = requestOf([
       { content: 'Write to Anna@example.com or call 0171 5550199' },
