@@ -177,11 +177,11 @@ export function sectionsOf(
   ].filter(({ lines }) => lines.length > 0);
 }
 
-/** Examples: “; fixed since 20 May”, “; fixed in version ‘3.2’, came back”; empty if nobody said that it is fixed. */
+/** Examples: “; marked as fixed since 20 May”, “; marked as fixed in version ‘3.2’, came back”; empty if nobody said that it is fixed. */
 function statedOf({ known, timeZone }: Digest, id: string): string {
   const found = known.find((one) => one.id === id);
   if (found === undefined) return '';
-  return `; ${fixedWords(found, timeZone)}${found.verdict === 'CAME_BACK' ? ', came back' : ''}`;
+  return `; marked as ${fixedWords(found, timeZone)}${found.verdict === 'CAME_BACK' ? ', came back' : ''}`;
 }
 
 /** Example: “and 6 other topics”; empty if the list is complete. */

@@ -291,8 +291,8 @@ Signals of dissatisfaction
       entity({ groupBy: 'GAP', gapType: 'TOOL', id }),
     );
     deepEqual(sectionsOf({ ...digest, gaps }).at(-1)?.lines, [
-      '‘Cancel order’ (ability): 42 conversations; fixed since 1 November',
-      '‘Cancel order’ (ability): 42 conversations; fixed in version ‘3.2’, came back',
+      '‘Cancel order’ (ability): 42 conversations; marked as fixed since 1 November',
+      '‘Cancel order’ (ability): 42 conversations; marked as fixed in version ‘3.2’, came back',
       '‘Cancel order’ (ability): 42 conversations',
     ]);
     const section = sectionsOf(digest, null, INSTANCE).find(({ title }) => title === 'What was fixed');
