@@ -151,9 +151,9 @@ describe('effects', () => {
     deepEqual([one?.after?.start, one?.after?.end], ['2026-05-06T00:00:00.000Z', '2026-06-03T00:00:00.000Z']);
     deepEqual(one?.latest, {
       start: '2026-06-03T00:00:00.000Z',
-      end: '2026-06-10T00:00:00.000Z',
-      sessions: 7 * 4,
-      of: 7 * 8,
+      end: '2026-06-17T00:00:00.000Z',
+      sessions: 8 * 4,
+      of: 8 * 8,
       share: 0.5,
     });
     await track({ topicId, state: 'FIXED', fixedAt: at(0) });
