@@ -22,7 +22,7 @@ export const EFFECT_WORDS: Readonly<
   CAME_BACK: { label: 'Came back', meaning: 'Its share of conversations was lower, and rose again.' },
   WORSE: { label: 'More often since', meaning: 'Its share of conversations is higher since then.' },
   AS_USUAL: {
-    label: 'Perhaps a trend',
+    label: 'Unclear',
     meaning: 'Its share differs, but a steady trend, or the season, explains that as well.',
   },
   NO_DIFFERENCE: { label: 'No difference', meaning: 'No difference is larger than chance explains.' },

@@ -40,10 +40,10 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
         <>
           {before === null ? null : (
             <>
-              Before <Counted side={before} effect={effect} />.{' '}
+              Before: <Counted side={before} effect={effect} />.{' '}
             </>
           )}
-          After <Counted side={after} effect={effect} />
+          After: <Counted side={after} effect={effect} />
           {difference === null || before?.sessions === 0 ? null : (
             <span class="faint">
               {' '}
@@ -55,12 +55,12 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
       )}
       {again === null ? null : (
         <>
-          Again <Counted side={again} effect={effect} />.{' '}
+          Again: <Counted side={again} effect={effect} />.{' '}
         </>
       )}
       {latest === null ? null : (
         <>
-          Latest <Counted side={latest} effect={effect} />.
+          Latest: <Counted side={latest} effect={effect} />.
         </>
       )}
     </p>
