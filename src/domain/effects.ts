@@ -22,8 +22,8 @@ export const EFFECT_WORDS: Readonly<
   CAME_BACK: { label: 'Came back', meaning: 'Its share of conversations was lower, and rose again.' },
   WORSE: { label: 'More often since', meaning: 'Its share of conversations is higher since then.' },
   AS_USUAL: {
-    label: 'As usual',
-    meaning: 'Its share differs, but the trend before, or what happened a year before, explains that.',
+    label: 'Unclear',
+    meaning: 'Its share differs, but a steady trend, or the season, explains that as well.',
   },
   NO_DIFFERENCE: { label: 'No difference', meaning: 'No difference is larger than chance explains.' },
   TOO_EARLY: {

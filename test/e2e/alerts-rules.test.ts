@@ -299,6 +299,8 @@ describe('alerts on a history', () => {
     match(await page.text(), /<h1[^>]*>Weekly digest<\/h1>/);
     const same = await read(`&week=${start.slice(0, 10)}`, 'text/html');
     const html = await same.text();
+    // Without PUBLIC_URL, its links begin with the address that was asked.
+    ok(html.includes(`href="${service.url}/?instance=${instanceId}&amp;`), html);
     ok(html.includes(`‘${digest.topics[0]?.name ?? '?'}’`.replaceAll("'", '&#39;')), html);
     match(same.headers.get('content-disposition') ?? '', new RegExp(`digest-${start.slice(0, 10)}.html`));
     // A week that is not over says so, and one to come that it has not begun.

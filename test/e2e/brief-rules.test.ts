@@ -86,7 +86,11 @@ describe('a brief', () => {
   it('is a file of Markdown or CSV where that is asked for', async () => {
     const markdown = await text('text/markdown');
     match(markdown.type, /^text\/markdown/);
-    match(markdown.body, /^# .+\n\nThe assistant said that it cannot do this\. 4 conversations of 4 people;/);
+    match(
+      markdown.body,
+      /^# .+\n\nThe assistant said that it cannot do this\. .+\n\n4 conversations of 4 people;/,
+    );
+    match(markdown.body, / Counted to \d{4}-\d\d-\d\d, UTC\.\n/);
     const csv = await text('text/csv');
     match(csv.type, /^text\/csv/);
     equal(csv.body.trimEnd().split('\r\n').length, 5);

@@ -1384,6 +1384,9 @@ describe('the dashboard in a browser', { skip }, () => {
     match(readFileSync(await digest.path(), 'utf8'), /<h1[^>]*>Weekly digest<\/h1>/);
     // Whose it is, and of which week, says the name of the file.
     match(digest.suggestedFilename(), /^digest-\S+-\d{4}-\d\d-\d\d\.html$/);
+    await page.click('nav[aria-label="Views"] >> text=Changes');
+    await page.locator('h1:text-is("What changed")').waitFor(SOON);
+    await page.locator('main button:has-text("Save last week")').waitFor(SOON);
   });
 
   it('says what shorter days remove, and that they are saved', async () => {

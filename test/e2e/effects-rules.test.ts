@@ -145,6 +145,21 @@ describe('effects', () => {
     );
   });
 
+  it('count the newest weeks apart from the four in which a fix has to show', async () => {
+    await track({ topicId, state: 'FIXED', fixedAt: at(-15) });
+    const [one] = (await effects({ id: topicId })).effects;
+    deepEqual([one?.after?.start, one?.after?.end], ['2026-05-06T00:00:00.000Z', '2026-06-03T00:00:00.000Z']);
+    deepEqual(one?.latest, {
+      start: '2026-06-03T00:00:00.000Z',
+      end: '2026-06-17T00:00:00.000Z',
+      sessions: 8 * 4,
+      of: 8 * 8,
+      share: 0.5,
+    });
+    await track({ topicId, state: 'FIXED', fixedAt: at(0) });
+    equal((await effects({ id: topicId })).effects[0]?.latest, null);
+  });
+
   it('are refused with the name of the fault', async () => {
     const refused = async (parameters: Parameters): Promise<string[]> => {
       const answer = await client.send(`/v1/effects?${toSearch({ instanceId, ...parameters })}`);

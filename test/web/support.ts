@@ -442,11 +442,19 @@ export function createHarness(
         harness.asked.push(parameters);
         const at = new Date(NOON).toISOString();
         const none = { now: 0, before: 0 };
-        const lists = { topics: [], newTopics: [], rising: [], falling: [], gaps: [], dissatisfaction: [], fixed: [] };
+        const lists = {
+          topics: [],
+          newTopics: [],
+          rising: [],
+          falling: [],
+          gaps: [],
+          dissatisfaction: [],
+          fixed: [],
+        };
         const counts = { sessions: none, users: none, dissatisfied: none, repeatedRequests: [] };
         return {
           json: { text: '', window: { start: at, end: at, timeZone: 'UTC' }, ...counts, ...lists },
-          html: '',
+          html: (origin) => `<a href="${origin}/">`,
         };
       },
     },

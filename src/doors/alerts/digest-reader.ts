@@ -54,7 +54,8 @@ export const digestResponseSchema = z.strictObject({
 /** A digest as JSON, and as a self-contained HTML page. */
 export interface DigestAnswer {
   readonly json: z.output<typeof digestResponseSchema>;
-  readonly html: string;
+  /** `origin`: what links begin with where PUBLIC_URL is not set. */
+  readonly html: (origin: string) => string;
 }
 
 export interface DigestReaderOptions extends FiguresOptions {
@@ -94,18 +95,18 @@ export class DigestReader {
       return readDigest(figures, segment, span, timeZone, at);
     }, caller);
     const name = await nameOf(instanceId);
+    const title = name === null ? 'Weekly digest' : `Weekly digest of ${name}`;
     return {
       json: {
         text: plainText(sectionsOf(digest, name)),
         window: { start: formatInstant(span.start), end: formatInstant(span.end), timeZone },
         ...structuredClone(figuresOf(digest)),
       } as DigestAnswer['json'],
-      html: htmlOf({
-        title: name === null ? 'Weekly digest' : `Weekly digest of ${name}`,
-        sections: sectionsOf(digest, null, instanceId),
-        publicUrl,
-        link: `${publicUrl}${linkToDigest(instanceId, digest)}`,
-      }),
+      html: (origin) => {
+        const url = publicUrl === '' ? origin : publicUrl;
+        const sections = sectionsOf(digest, null, instanceId);
+        return htmlOf({ title, sections, publicUrl: url, link: `${url}${linkToDigest(instanceId, digest)}` });
+      },
     };
   }
 }

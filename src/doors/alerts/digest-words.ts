@@ -29,8 +29,16 @@ import {
 /** Returns the figures as the API answers and posts them. */
 export function figuresOf(
   digest: Digest,
-): Omit<Digest, 'span' | 'segment' | 'timeZone' | 'until' | 'others'> {
-  const { span: _, segment: __, timeZone: ___, until: ____, others: _____, ...figures } = digest;
+): Omit<Digest, 'span' | 'segment' | 'timeZone' | 'known' | 'until' | 'others'> {
+  const {
+    span: _,
+    segment: __,
+    timeZone: ___,
+    known: ____,
+    until: _____,
+    others: ______,
+    ...figures
+  } = digest;
   return figures;
 }
 
@@ -91,7 +99,7 @@ function plain({ title, lines }: Section): string {
 }
 
 /**
- * Writes the sections of a digest: first its totals, then its lists; empty lists are left out. `instance` is the name
+ * Writes the sections of a digest: first its totals, then its lists, the news first; empty lists are left out. `instance` is the name
  * to mention, or null. With `instanceId`, the lines of lists lead to what they are about, in that week.
  */
 export function sectionsOf(
@@ -115,20 +123,13 @@ export function sectionsOf(
     ) =>
     (entity: Entity & { readonly groupBy?: Listed }): Line => {
       const known = { ...entity, groupBy: entity.groupBy ?? groupBy ?? 'TOPIC' };
-      const text = write(known);
+      const text = `${write(known)}${'verdict' in entity ? '' : statedOf(digest, entity.id)}`;
       if (instanceId === null) return text;
       const page = { view: VIEW_OF[known.groupBy], id: known.id };
       return { text, link: linkToSpan(instanceId, span, timeZone, segment, page) };
     };
   return [
     { lines: [...first, sizeSentence(digest), dissatisfactionSentence(digest)] },
-    {
-      title: 'Most discussed',
-      lines: [
-        ...digest.topics.map(to('TOPIC', sessions.before === 0 ? counts : changedTopic)),
-        ...more(others.topics, 'topic'),
-      ],
-    },
     {
       title: 'New topics',
       lines: [...digest.newTopics.map(to('TOPIC', counts)), ...more(others.newTopics, 'new topic')],
@@ -149,6 +150,13 @@ export function sectionsOf(
       lines: [...digest.falling.map(to(null, changed)), ...more(others.falling, 'change')],
     },
     {
+      title: 'Most discussed',
+      lines: [
+        ...digest.topics.map(to('TOPIC', sessions.before === 0 ? counts : changedTopic)),
+        ...more(others.topics, 'topic'),
+      ],
+    },
+    {
       title: 'What the assistant could not do (ability) or did not know (knowledge)',
       lines: [...digest.gaps.map(to('GAP', countsOfGap)), ...more(others.gaps, 'gap')],
     },
@@ -167,6 +175,13 @@ export function sectionsOf(
       ],
     },
   ].filter(({ lines }) => lines.length > 0);
+}
+
+/** Examples: “; marked as fixed since 20 May”, “; marked as fixed in version ‘3.2’, came back”; empty if nobody said that it is fixed. */
+function statedOf({ known, timeZone }: Digest, id: string): string {
+  const found = known.find((one) => one.id === id);
+  if (found === undefined) return '';
+  return `; marked as ${fixedWords(found, timeZone)}${found.verdict === 'CAME_BACK' ? ', came back' : ''}`;
 }
 
 /** Example: “and 6 other topics”; empty if the list is complete. */
@@ -239,7 +254,7 @@ function countsOfGap({ name, sessions, gapType, precision }: EntityFigures): str
 }
 
 /**
- * Examples: “The gap ‘Cancel orders’, fixed since 20 May, comes up less often: in 0.6 % of conversations since then, 6.1 % before”; “…,
+ * Examples: “The gap ‘Cancel orders’, fixed since 20 May, comes up less often: in 0.6 % of conversations in the weeks after, 6.1 % before”; “…,
  * came back: in 5.8 % of conversations from 1 July to 28 July, 0.6 % in the weeks after the change”
  */
 function fixedLine(one: FixedFigures, timeZone: string): string {
@@ -248,7 +263,7 @@ function fixedLine(one: FixedFigures, timeZone: string): string {
   const [was, is] = [before, after].map((side) => percent(side?.share ?? 0));
   if (verdict !== 'CAME_BACK' || again === null) {
     const told = verdict === 'WORSE' ? 'comes up more often' : 'comes up less often';
-    return `${what}, ${told}: in ${is} of conversations since then, ${was} before`;
+    return `${what}, ${told}: in ${is} of conversations in the weeks after, ${was} before`;
   }
   const [from, to] = [Date.parse(again.start), Date.parse(again.end) - 1].map((at) =>
     shortDay(at * 1000, timeZone),

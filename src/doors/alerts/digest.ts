@@ -47,6 +47,8 @@ export interface Digest extends Lists {
   readonly segment: readonly SegmentChoice[];
   /** Time zone whose week it is. */
   readonly timeZone: string;
+  /** What was fixed before the end of the week, whatever the verdict: lines about it say so. */
+  readonly known: readonly FixedFigures[];
   /** End of the figures in a week that is not over, microseconds since 1970; null if it is over. */
   readonly until: number | null;
   readonly sessions: Compared;
@@ -118,12 +120,13 @@ export async function readDigest(
     risenIn('GAP', gaps, listed, week),
     risenIn('CSAT_DSAT', signals, listed, week),
   ]);
+  const effects = await figures.effects(timeZone, until ?? span.end);
   const lists: Lists = {
     topics: await withBefore('TOPIC', topics, week),
     newTopics,
     rising: [...changes.flatMap(({ rises, ...one }) => (rises ? one : [])), ...risen.flat()],
     falling: changes.flatMap(({ rises, ...one }) => (rises ? [] : one)),
-    fixed: await toldIn(figures, timeZone, span, until),
+    fixed: await toldIn(effects, figures, timeZone, span),
     gaps,
     dissatisfaction: signals.filter(({ signalType }) => signalType === 'DSAT'),
     repeatedRequests,
@@ -144,6 +147,9 @@ export async function readDigest(
     segment,
     timeZone,
     until,
+    known: effects.filter(({ fixedAt, after }) =>
+      fixedAt === null ? after !== null : Date.parse(fixedAt) * 1000 < span.end,
+    ),
     sessions: await compared((of) => figures.sessions(of)),
     users: await compared((of) => figures.users(of)),
     dissatisfied: await compared((of) => figures.sessions(of, true)),
@@ -169,14 +175,14 @@ function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
 /** Verdicts that are news. */
 const TOLD: readonly FixedFigures['verdict'][] = ['HELPED', 'CAME_BACK', 'WORSE'];
 
-/** Finds what is fixed whose verdict is another one at the end of the week than at its start. */
+/** Finds what is fixed whose verdict is another one at the end of the week (`effects`) than at its start. */
 async function toldIn(
+  effects: readonly FixedFigures[],
   figures: Figures,
   timeZone: string,
-  { start, end }: Span,
-  until: number | null,
+  { start }: Span,
 ): Promise<readonly FixedFigures[]> {
-  const now = (await figures.effects(timeZone, until ?? end)).filter(({ verdict }) => TOLD.includes(verdict));
+  const now = effects.filter(({ verdict }) => TOLD.includes(verdict));
   if (now.length === 0) return [];
   const before = new Map((await figures.effects(timeZone, start)).map(({ id, verdict }) => [id, verdict]));
   return now.filter(({ id, verdict }) => before.get(id) !== verdict);

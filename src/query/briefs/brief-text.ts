@@ -4,12 +4,14 @@
  * Test: test/query/briefs/brief-text.test.ts.
  */
 import { toCsv } from '../../domain/csv.ts';
+import { wallClock } from '../../domain/local-time.ts';
 import type { MaskedKind } from '../../domain/placeholders.ts';
-import type { BriefResponse } from './brief-schema.ts';
+import type { BriefParameters, BriefResponse } from './brief-schema.ts';
 
 const TYPES = {
-  TOOL: 'The assistant said that it cannot do this.',
-  KNOWLEDGE: 'The assistant said that it does not know this.',
+  TOOL: 'The assistant said that it cannot do this. To close the gap, build an action that does it.',
+  KNOWLEDGE:
+    'The assistant said that it does not know this. To close the gap, write an article that it can use.',
 } as const;
 
 const ARGUMENT_WORDS: Readonly<Record<MaskedKind, string>> = {
@@ -27,15 +29,19 @@ const ARGUMENT_WORDS: Readonly<Record<MaskedKind, string>> = {
   SECRET: 'a code or a password',
 };
 
+/** Whose conversations a brief counts. */
+export type BriefPeriod = Pick<BriefParameters, 'dateRange.start' | 'dateRange.end' | 'timeZone'>;
+
 /** Writes the brief for whoever closes the gap: an article for missing knowledge, an action for a missing ability. */
-export function briefMarkdown(brief: BriefResponse): string {
+export function briefMarkdown(brief: BriefResponse, period: BriefPeriod): string {
   const { gap, groups, others, read, answers } = brief;
   const held = brief.arguments.map(
     ({ kind, requests }) => `- ${requests} of ${read}: ${ARGUMENT_WORDS[kind]}`,
   );
   const parts = [
     `# ${plain(gap.name)}`,
-    `${TYPES[gap.gapType]} ${numbersOf(brief)}`,
+    TYPES[gap.gapType],
+    `${numbersOf(brief)} ${periodOf(brief, period)}`,
     ...(groups.length === 0 ? [] : ['## What people ask']),
     ...groups.flatMap(({ topic, sessions, questions }, index) => [
       `### ${index + 1}. ${topic === null ? 'Something else' : plain(topic.name)}: ${conversations(sessions)}`,
@@ -46,6 +52,15 @@ export function briefMarkdown(brief: BriefResponse): string {
     ...(answers.length === 0 ? [] : ['## What the assistant says now', quotes(answers)]),
   ];
   return `${parts.join('\n\n')}\n`;
+}
+
+/** Example: “Counted from 2026-11-03 to 2026-11-30, UTC.”; never later than the newest entry that counts. */
+function periodOf({ lastProcessedAt }: BriefResponse, period: BriefPeriod): string {
+  const { timeZone = 'UTC', 'dateRange.start': start = null, 'dateRange.end': end = null } = period;
+  const day = (at: number): string => wallClock(at, timeZone).toISOString().slice(0, 10);
+  const from = start === null ? '' : ` from ${day(start)}`;
+  const last = Math.min((end ?? Infinity) - 1, Date.parse(lastProcessedAt) * 1000);
+  return `Counted${from} to ${day(last)}, ${timeZone}.`;
 }
 
 function quotes(said: readonly { readonly text: string }[]): string {

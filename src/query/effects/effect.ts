@@ -100,8 +100,8 @@ function shareIn(weeks: readonly Week[]): number {
 
 /**
  * How likely a step so large, in this direction, is if only a steady trend goes on from week to week: the likelihood ratio
- * of two logistic regressions (S. S. Wilks, 1938), one with a trend, the other with a trend and a step. 1 where two weeks
- * before cannot tell a trend.
+ * of two logistic regressions (S. S. Wilks, 1938), one with a trend, the other with a trend and a step. 0 where fewer than two
+ * weeks before have sessions: no trend is known then.
  */
 function stepChance(before: readonly Week[], after: readonly Week[], isLess: boolean): number {
   const points = [...before, ...after].map((week, at) => ({

@@ -164,7 +164,7 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   const { life } = fixed;
   const since = await changeOf(counting, life);
   const answer = { ...fixed.dimensions, life } as const;
-  const nothing = { before: null, after: null, again: null, difference: null, chance: null };
+  const nothing = { before: null, after: null, again: null, latest: null, difference: null, chance: null };
   if (since === null) return { ...answer, ...nothing, verdict: 'TOO_EARLY' };
   const { before, after } = await aroundOf(counting, fixed, since, until);
   const compare = (year: { readonly before: Week[]; readonly after: Week[] } | null): Effect =>
@@ -179,10 +179,12 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   }
   const own = { ...counting, segment: since.segment };
   const again = effect.again === null ? [] : after.slice(effect.again.from, effect.again.to);
-  const [beforeSide, afterSide, againSide] = await Promise.all([
+  const latest = after.slice(WEEKS_AFTER).slice(-WEEKS_AFTER);
+  const [beforeSide, afterSide, againSide, latestSide] = await Promise.all([
     sideOf(counting, fixed, before),
     sideOf(own, fixed, after.slice(0, WEEKS_AFTER)),
     sideOf(own, fixed, again),
+    sideOf(own, fixed, latest),
   ]);
   return {
     ...answer,
@@ -190,6 +192,7 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
     before: beforeSide,
     after: afterSide,
     again: againSide,
+    latest: latestSide,
     difference:
       beforeSide === null || afterSide === null
         ? null

@@ -63,7 +63,7 @@ const effectSchema = z.strictObject({
     .enum(EFFECT_VERDICTS)
     .describe(
       'HELPED: its share of sessions is lower since then. CAME_BACK: it was lower, and rose again. WORSE: it is higher. ' +
-        'AS_USUAL: it differs, but the trend of the weeks before, or what happened a year before, explains that. ' +
+        'AS_USUAL: it differs, but a steady trend, or what happened a year before, explains that as well. ' +
         'NO_DIFFERENCE: none is larger than chance. TOO_EARLY: no whole week with sessions has passed. NOTHING_BEFORE: ' +
         `no session of the ${WEEKS_BEFORE} weeks before had it.`,
     ),
@@ -78,6 +78,12 @@ const effectSchema = z.strictObject({
       `The whole weeks since then that are over, ${WEEKS_AFTER} at most; null: there is none with a session.`,
     ),
   again: effectSideSchema.nullable().describe('CAME_BACK: the weeks in which it is more frequent again.'),
+  latest: effectSideSchema
+    .nullable()
+    .describe(
+      `The newest whole weeks that are over and later than those of after, ${WEEKS_AFTER} at most. No verdict rests on ` +
+        'them; null: there are none with a session.',
+    ),
   difference: z
     .strictObject({
       share: difference.describe('The share of after less that of before.'),

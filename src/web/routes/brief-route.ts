@@ -26,6 +26,6 @@ export function registerBriefRoute(scope: FastifyInstance, reading: Reading): vo
     return reply
       .type(`${type}; charset=utf-8`)
       .header('Content-Disposition', `attachment; filename="gap-${id}.${ending}"`)
-      .send(write(brief));
+      .send(write(brief, parameters));
   });
 }

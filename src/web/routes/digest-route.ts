@@ -26,6 +26,6 @@ export function registerDigestRoute(scope: FastifyInstance, reading: Reading): v
       .type('text/html; charset=utf-8')
       .header('Content-Security-Policy', NOTHING_ELSE)
       .header('Content-Disposition', `inline; filename="${name}"`)
-      .send(html);
+      .send(html(`${request.protocol}://${request.host}`));
   });
 }

@@ -20,6 +20,7 @@ const NOTHING: Digest = {
   rising: [],
   falling: [],
   fixed: [],
+  known: [],
   gaps: [],
   dissatisfaction: [],
   repeatedRequests: [],
@@ -107,17 +108,17 @@ describe('a digest', () => {
 There were 50 conversations (25\u00a0% more than in the week before) with 9 users (as many).
 0 of the 50 conversations (0\u00a0%) had a signal of dissatisfaction, against 0\u00a0% in the week before.
 
-Most discussed
-- ‘Cancel order’: 42 conversations, 12 in the week before
-- ‘Track parcel’: 1 conversation, none in the week before
-- and 6 other topics
-
 More often than in the week before
 - ‘Track parcel’: 40 conversations, 12 in the week before, 9.5 in an average week of the last eight weeks
 
 Less often than in the week before
 - ‘Track parcel’: no conversations, 1,200 in the week before
 - The gap ‘Track parcel’: 4 conversations, 60 in the week before
+
+Most discussed
+- ‘Cancel order’: 42 conversations, 12 in the week before
+- ‘Track parcel’: 1 conversation, none in the week before
+- and 6 other topics
 
 What the assistant could not do (ability) or did not know (knowledge)
 - ‘Refund date’ (knowledge): 3 conversations
@@ -267,7 +268,7 @@ Signals of dissatisfaction
       release: { name: 'version', value: '3.2' },
       again: side(0.058, '11-09', '11-23'),
     };
-    const early = { ...helped, id: 'x', verdict: 'TOO_EARLY' } as const;
+    const early = { ...helped, id: 'x', fixedAt: '2026-11-23T00:00:00.000Z', verdict: 'TOO_EARLY' } as const;
     const old = { ...helped, id: 'y' };
     const told: Figures = {
       ...figures(() => 0),
@@ -281,10 +282,23 @@ Signals of dissatisfaction
       digest.fixed.map(({ id }) => id),
       [helped.id, back.id],
     );
+    deepEqual(
+      digest.known.map(({ id }) => id),
+      [helped.id, back.id, old.id],
+    );
+    // Other lines about them say that they are fixed.
+    const gaps = [helped, back, { ...helped, id: 'z' }].map(({ id }) =>
+      entity({ groupBy: 'GAP', gapType: 'TOOL', id }),
+    );
+    deepEqual(sectionsOf({ ...digest, gaps }).at(-1)?.lines, [
+      '‘Cancel order’ (ability): 42 conversations; marked as fixed since 1 November',
+      '‘Cancel order’ (ability): 42 conversations; marked as fixed in version ‘3.2’, came back',
+      '‘Cancel order’ (ability): 42 conversations',
+    ]);
     const section = sectionsOf(digest, null, INSTANCE).find(({ title }) => title === 'What was fixed');
     deepEqual(section?.lines.map(textOfLine), [
-      'The gap ‘Cancel orders’, fixed since 1 November, comes up less often: in 0.6\u00a0% of conversations since then, ' +
-        '6.1\u00a0% before',
+      'The gap ‘Cancel orders’, fixed since 1 November, comes up less often: in 0.6\u00a0% of conversations in the weeks ' +
+        'after, 6.1\u00a0% before',
       'The repeated request ‘Where is my parcel?’, fixed in version ‘3.2’, came back: in 5.8\u00a0% of conversations from ' +
         '9 November to 22 November, 0.6\u00a0% in the weeks after the change',
     ]);

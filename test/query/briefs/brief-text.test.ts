@@ -4,6 +4,11 @@ import type { BriefResponse } from '../../../src/query/briefs/brief-schema.ts';
 import { briefCsv, briefMarkdown } from '../../../src/query/briefs/brief-text.ts';
 
 const AT = '2026-11-20T10:00:00.000Z';
+const PERIOD = {
+  'dateRange.start': Date.parse('2026-11-02T23:00:00Z') * 1000,
+  'dateRange.end': Date.parse('2026-11-15T23:00:00Z') * 1000,
+  timeZone: 'Europe/Berlin',
+};
 const ID = '5b1f0c52-0000-4000-8000-000000000000';
 
 function said(text: string) {
@@ -34,10 +39,12 @@ function brief(parts: Partial<BriefResponse> = {}): BriefResponse {
 describe('a brief in Markdown', () => {
   it('says in order how much it costs, what people ask, what that holds, and what the assistant says', () => {
     equal(
-      briefMarkdown(brief()),
+      briefMarkdown(brief(), PERIOD),
       `# Cancel orders
 
-The assistant said that it cannot do this. 8 conversations of 7 people; 6 of them dissatisfied, 4 more than usual; 1 went on with a person.
+The assistant said that it cannot do this. To close the gap, build an action that does it.
+
+8 conversations of 7 people; 6 of them dissatisfied, 4 more than usual; 1 went on with a person. Counted from 2026-11-03 to 2026-11-15, Europe/Berlin.
 
 ## What people ask
 
@@ -65,8 +72,9 @@ The texts are gone.
   it('leaves out what there is nothing of', () => {
     const nothing = { groups: [], read: 0, arguments: [], answers: [], fields: { sessions: 0 } };
     equal(
-      briefMarkdown(brief({ ...nothing, gap: { ...brief().gap, gapType: 'KNOWLEDGE' } })),
-      '# Cancel orders\n\nThe assistant said that it does not know this. No conversation has it in this time.\n',
+      briefMarkdown(brief({ ...nothing, gap: { ...brief().gap, gapType: 'KNOWLEDGE' } }), {}),
+      '# Cancel orders\n\nThe assistant said that it does not know this. To close the gap, write an article that it can ' +
+        'use.\n\nNo conversation has it in this time. Counted to 2026-11-20, UTC.\n',
     );
   });
 
@@ -80,6 +88,7 @@ The texts are gone.
         groups: [{ topic: { id: ID, name: hostile }, sessions: 1, questions: [said(hostile)] }],
         answers: [said(hostile)],
       }),
+      {},
     );
     for (const line of text.split('\n')) {
       const own = line.replace(/^(?:#{1,3} (?:1\. )?|> |- )/, '');

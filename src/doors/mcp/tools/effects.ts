@@ -36,6 +36,7 @@ export const effects = tool({
         before: side,
         after: side,
         again: side.describe('CAME_BACK: the weeks in which it is more frequent again.'),
+        latest: side.describe('The newest whole weeks, later than those of after. No verdict rests on them.'),
         differenceLow: z.number().nullable().describe('95 % interval of the share after less that before.'),
         differenceHigh: z.number().nullable(),
       }),
@@ -70,7 +71,7 @@ export const effects = tool({
         found.length === 0
           ? ''
           : table(
-              ['verdict', 'kind', 'id', 'name', 'fixed', 'before', 'after', 'again'],
+              ['verdict', 'kind', 'id', 'name', 'fixed', 'before', 'after', 'again', 'latest'],
               found.map((each) => [
                 EFFECT_WORDS[each.verdict].label,
                 each.kind,
@@ -80,6 +81,7 @@ export const effects = tool({
                 shown(each.before),
                 shown(each.after),
                 shown(each.again),
+                shown(each.latest),
               ]),
             ),
       foot: total > found.length ? 'There are more: ask again with a higher limit.' : '',
@@ -100,6 +102,7 @@ function effectRow(effect: EffectAnswer) {
     before: effect.before,
     after: effect.after,
     again: effect.again,
+    latest: effect.latest,
     differenceLow: difference?.low ?? null,
     differenceHigh: difference?.high ?? null,
   };

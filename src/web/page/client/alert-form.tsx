@@ -214,6 +214,12 @@ function ConditionFields({
       {kind === 'dsat_share' ? (
         <Amount label="More than this many percent" value={asked.above} set={(above) => set({ above })} />
       ) : null}
+      {kind === 'came_back' ? (
+        <p class="faint">
+          What you say is fixed, and came up less often since then, is watched for a year. What came back
+          before now stands on the overview.
+        </p>
+      ) : null}
       {kind === 'digest' || kind === 'came_back' ? null : (
         <Amount
           label={AMOUNTS[kind] ?? 'In at least this many conversations'}

@@ -9,9 +9,10 @@ import { conditionWords, deliveryWords } from './alert-words.ts';
 import { api, type Alert, type ApiError, type NewAlert } from './api.ts';
 import { useCurating } from './curating.ts';
 import { Dialog } from './dialog.tsx';
+import { SaveDigest } from './digest.tsx';
 import { formatInstant } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Empty, Fault, Head, Loading, saveFile, Section } from './parts.tsx';
+import { Empty, Fault, Head, Loading, Section } from './parts.tsx';
 
 export function AlertsPage({ instanceName }: { readonly instanceName: string }) {
   const { state } = useNavigation();
@@ -19,13 +20,6 @@ export function AlertsPage({ instanceName }: { readonly instanceName: string }) 
   const [edits, setEdits] = useState(0);
   const [isMaking, setMaking] = useState(false);
   const [made, setMade] = useState<NewAlert | null>(null);
-  const [fault, setFault] = useState<ApiError | null>(null);
-  const save = (): void => {
-    setFault(null);
-    api
-      .digest(state.instance)
-      .then(({ page, week }) => saveFile(`digest ${instanceName} ${week}.html`, page), setFault);
-  };
   const { value, error } = useAnswer(`alerts ${state.instance}`, String(edits), (signal) =>
     api.alerts(state.instance, signal),
   );
@@ -42,12 +36,9 @@ export function AlertsPage({ instanceName }: { readonly instanceName: string }) 
           <button type="button" disabled={reason !== ''} title={reason} onClick={() => setMaking(true)}>
             New alert …
           </button>{' '}
-          <button type="button" class="quiet" onClick={save}>
-            Save last week’s digest
-          </button>
+          <SaveDigest instanceName={instanceName} />
         </div>
         {reason === '' ? null : <p class="faint">{reason}</p>}
-        <Fault error={fault} />
       </div>
       {made === null ? null : <Secret made={made} onClose={() => setMade(null)} />}
       {value.elements.length === 0 ? (

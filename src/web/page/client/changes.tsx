@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { api, type ChangesResponse } from './api.ts';
+import { SaveDigest } from './digest.tsx';
 import { counted, formatCount, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Head, Loading, Section } from './parts.tsx';
@@ -79,7 +80,14 @@ function NoChange({ before }: { readonly before: number }) {
 }
 
 /** Lists all changes with their counts. */
-export function ChangesPage({ version }: { readonly version: string }) {
+export function ChangesPage({
+  version,
+  instanceName,
+}: {
+  readonly version: string;
+  /** Left out: no digest is offered. */
+  readonly instanceName?: string;
+}) {
   const { state } = useNavigation();
   const period = usePeriod();
   const compare = state.compare === 'none' ? 'previous' : state.compare;
@@ -110,6 +118,11 @@ export function ChangesPage({ version }: { readonly version: string }) {
           conversations. Only changes larger than chance explains are listed, the least likely first. Even
           when nothing has changed, about one list in twenty names something.
         </p>
+        {instanceName === undefined ? null : (
+          <div class="curate">
+            <SaveDigest instanceName={instanceName} />
+          </div>
+        )}
       </div>
       <Section title={counted(changes.length, 'change')} {...(changes.length === 0 ? {} : { csv })}>
         {changes.length === 0 ? <NoChange before={before.sessions} /> : <ChangeTable changes={changes} />}

@@ -114,7 +114,7 @@ function View({
     case 'conversations':
       return <Conversations version={version} />;
     case 'changes':
-      return <ChangesPage version={version} />;
+      return <ChangesPage version={version} instanceName={own?.name ?? instance} />;
     case 'users':
       return <Users version={version} />;
     case 'decisions':

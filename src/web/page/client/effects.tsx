@@ -31,19 +31,19 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
   const found = useEffects(life, { id });
   const effect = found?.effects[0];
   if (effect === undefined) return null;
-  const { verdict, before, after, again, difference } = effect;
+  const { verdict, before, after, again, latest, difference } = effect;
   const { label, meaning } = EFFECT_WORDS[verdict];
   return (
     <p class="effect" role="status" aria-label="Did it help?">
       Did it help? <span class={LOOKS[verdict]}>{label}</span> {meaning}{' '}
       {after === null ? null : (
         <>
-          Since then <Counted side={after} effect={effect} />
           {before === null ? null : (
             <>
-              , before <Counted side={before} effect={effect} />
+              Before: <Counted side={before} effect={effect} />.{' '}
             </>
           )}
+          After: <Counted side={after} effect={effect} />
           {difference === null || before?.sessions === 0 ? null : (
             <span class="faint">
               {' '}
@@ -55,7 +55,12 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
       )}
       {again === null ? null : (
         <>
-          Again: <Counted side={again} effect={effect} />.
+          Again: <Counted side={again} effect={effect} />.{' '}
+        </>
+      )}
+      {latest === null ? null : (
+        <>
+          Latest: <Counted side={latest} effect={effect} />.
         </>
       )}
     </p>
@@ -88,8 +93,8 @@ export function Effects({ version }: { readonly version: string }) {
         <tbody>
           {rows.map((effect) => {
             const { id, name, view } = entityOf(effect);
-            const { verdict, before, after, again } = effect;
-            const shares = [before, after, again].flatMap((side) =>
+            const { verdict, before, after, again, latest } = effect;
+            const shares = [before, after, again ?? latest].flatMap((side) =>
               side === null ? [] : formatShare(side.share),
             );
             return (
@@ -111,7 +116,8 @@ export function Effects({ version }: { readonly version: string }) {
         </tbody>
       </table>
       <p class="faint">
-        Shares of conversations in the weeks before and after, only what is not chance is called a change.
+        Its share of conversations in the weeks before it was fixed, in the weeks after, and in the latest
+        weeks. It counts as a change only if it is larger than chance explains.
       </p>
     </Section>
   );
