@@ -7,7 +7,7 @@
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import { GROUPINGS } from '../../domain/groupings.ts';
 import type { Life } from '../../domain/life-schema.ts';
-import { localBucketAt, localBuckets, weeksEarlier } from '../../domain/local-time.ts';
+import { localBucketAt, localBuckets, wallClock, weeksEarlier } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
@@ -179,9 +179,10 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   }
   const own = { ...counting, segment: since.segment };
   const again = effect.again === null ? [] : after.slice(effect.again.from, effect.again.to);
+  const lessOften = after.slice(0, Math.min(WEEKS_AFTER, effect.again?.from ?? WEEKS_AFTER));
   const [beforeSide, afterSide, againSide] = await Promise.all([
     sideOf(counting, fixed, before),
-    sideOf(own, fixed, after.slice(0, WEEKS_AFTER)),
+    sideOf(own, fixed, lessOften),
     sideOf(own, fixed, again),
   ]);
   return {
@@ -266,7 +267,7 @@ async function aroundOf(
   return { before: daysBefore, after: daysAfter };
 }
 
-/** Counts weeks that follow each other, day by day; those without a session are left out. */
+/** Counts weeks that follow each other by weekday, Sunday first; those without a session are left out. */
 async function countDays(
   counting: Counting,
   { groupBy, id }: Fixed,
@@ -282,11 +283,13 @@ async function countDays(
   const found = new Map(
     elements.map(({ dimensions: { date = '' }, fields }) => [Date.parse(date) * 1000, fields.sessions ?? 0]),
   );
+  const zone = counting.zone ?? 'UTC';
+  const weekdayOf = (bucket: number): number => wallClock(bucket, zone).getUTCDay();
   return weeks.flatMap((week) => {
-    const days = (localBuckets('DAY', counting.zone ?? 'UTC', week, MOST_DAYS) ?? []).map(({ bucket }) => ({
-      with: found.get(bucket) ?? 0,
-      of: totals.get(bucket) ?? 0,
-    }));
+    // The weeks before and after begin on different weekdays.
+    const days = (localBuckets('DAY', zone, week, MOST_DAYS) ?? [])
+      .toSorted((a, b) => weekdayOf(a.bucket) - weekdayOf(b.bucket))
+      .map(({ bucket }) => ({ with: found.get(bucket) ?? 0, of: totals.get(bucket) ?? 0 }));
     return days.some(({ of }) => of > 0) ? [{ ...week, days }] : [];
   });
 }

@@ -1,12 +1,7 @@
 /** What the weeks around a change tell: planted histories, null histories, and single cases. */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  differenceOf,
-  effectOf,
-  type Week,
-  type Weeks,
-} from '../../../src/query/effects/effect.ts';
+import { differenceOf, effectOf, type Week, type Weeks } from '../../../src/query/effects/effect.ts';
 import type { EffectVerdict } from '../../../src/domain/effects.ts';
 import { Random } from '../../faults/support/random.ts';
 
@@ -102,6 +97,18 @@ describe('the effect of a change', () => {
     const { again, chance } = effectOf(historyOf({ seed: 3, perDay: 100, share }));
     ok(again !== null && again.from < again.to && again.to >= 7 && again.to <= 8, JSON.stringify(again));
     ok(chance !== null && chance < 0.0125);
+  });
+
+  it('is told no more once the share of four weeks lies on the other side', () => {
+    const weekOf = (found: number): Week => Array.from({ length: 7 }, () => ({ with: found, of: 100 }));
+    const before = Array.from({ length: 8 }, () => weekOf(6));
+    const told = (weeks: readonly number[]): EffectVerdict =>
+      effectOf({ before, after: weeks.map(weekOf) }).verdict;
+    equal(told([14]), 'WORSE');
+    equal(told([14, 6]), 'WORSE');
+    equal(told([14, 3, 3, 3]), 'NO_DIFFERENCE');
+    equal(told([14, 3, 3, 4]), 'NO_DIFFERENCE');
+    equal(told([1, 9, 10, 10]), 'CAME_BACK');
   });
 
   it('is nothing where it did not occur before, and too early without a week', () => {
