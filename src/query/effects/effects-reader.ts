@@ -75,7 +75,10 @@ export class EffectsReader {
   }
 }
 
-/** Whose effects are told. `until`: weeks that end later are left out, microseconds since 1970; default: all count. */
+/**
+ * Whose effects are told. `until`: weeks that end later are left out, microseconds since 1970; what was stored before it is
+ * published. Default: when the newest entry of the instance was processed.
+ */
 export interface EffectsAsked extends Pick<
   EffectsParameters,
   'instanceId' | 'timeZone' | 'segment' | 'limit'
@@ -100,7 +103,7 @@ export async function effectsIn(
     zone: zoneOf(asked.timeZone),
     segment: asked.segment ?? [],
   };
-  const until = Math.min(row['processed_at'] as number, asked.until ?? Infinity);
+  const until = asked.until ?? (row['processed_at'] as number);
   const fixed = await fixedIn(counting, asked.id ?? null);
   const effects = await Promise.all(
     fixed.slice(0, asked.limit).map((one) => effectOfFixed(counting, one, until)),
