@@ -45,8 +45,8 @@ export function effectOf(weeks: Weeks, yearBefore: Weeks | null = null): Effect 
   const before = weeks.before.slice(-WEEKS_BEFORE);
   const after = weeks.after.slice(0, WEEKS_WATCHED);
   const none = { chance: null, again: null };
-  if (totalOf(before).with === 0) return { verdict: 'NOTHING_BEFORE', ...none };
   if (after.length === 0) return { verdict: 'TOO_EARLY', ...none };
+  if (totalOf(before).with === 0) return { verdict: 'NOTHING_BEFORE', ...none };
   let found: Effect | null = null;
   for (let many = 1; many <= Math.min(WEEKS_AFTER, after.length); many += 1) {
     const since = after.slice(0, many);

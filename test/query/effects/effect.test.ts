@@ -114,6 +114,8 @@ describe('the effect of a change', () => {
   it('is nothing where it did not occur before, and too early without a week', () => {
     const history = historyOf({ seed: 4, perDay: 50, share: () => 0 });
     deepEqual(effectOf(history), { verdict: 'NOTHING_BEFORE', chance: null, again: null });
+    // Such as of a change that is to come.
+    equal(effectOf({ ...history, after: [] }).verdict, 'TOO_EARLY');
     const { before } = historyOf({ seed: 4, perDay: 50, share: () => 0.1 });
     deepEqual(effectOf({ before, after: [] }), { verdict: 'TOO_EARLY', chance: null, again: null });
   });
