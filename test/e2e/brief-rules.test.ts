@@ -17,11 +17,12 @@ before(async () => {
   const refused = CANCEL.map((text, day) => {
     const at = `2026-05-0${day + 1}T10:00:00Z`;
     return [
-      user(`${text} It is booking 482913 of ann.lee@example.com.`, at, `u${day}`),
+      user(`${text} It is booking 482913 of ann.lee@example.com.`, at, `marlow${day}`),
       assistant('Are you sure?', at),
       // Says too little to be the request.
-      user('yes', at, `u${day}`),
-      assistant(CANNOT, at),
+      user('yes', at, `marlow${day}`),
+      // It calls the user by the id.
+      assistant(`${CANNOT} Sorry, marlow${day}.`, at),
     ];
   });
   const done = PASSWORD.map((text) => [
@@ -72,7 +73,7 @@ describe('a brief', () => {
     deepEqual(held.find(({ kind }) => kind === 'EMAIL')?.requests, 4);
     deepEqual(
       answers.map((one) => one.text),
-      [CANNOT],
+      [`${CANNOT} Sorry, •••.`],
     );
   });
 

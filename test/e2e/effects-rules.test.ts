@@ -3,7 +3,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { effectsResponseSchema, type EffectsResponse } from '../../src/query/effects/effects-schema.ts';
 import { Client, faultOf, pathsOf, toSearch, type Parameters } from '../support/client.ts';
-import { assistant, CANCEL, CANNOT, DONE, PASSWORD, user } from '../support/conversations.ts';
+import { assistant, CANCEL, CANNOT, DONE, fill, PASSWORD, user } from '../support/conversations.ts';
 import { shareTestService, type TestService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
@@ -55,15 +55,15 @@ before(async () => {
 });
 after(() => service.stop());
 
-async function track(life: Readonly<Record<string, unknown>>): Promise<void> {
+async function track(life: Readonly<Record<string, unknown>>, instance = instanceId): Promise<void> {
   const { status, headers, body } = await client.send('/v1/curations', {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ instanceId, action: 'TRACK', ...life }),
+    body: JSON.stringify({ instanceId: instance, action: 'TRACK', ...life }),
   });
   equal(status, 201, JSON.stringify(body));
   const position = Number(headers.get('x-stream-position'));
-  await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+  await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId: instance }, position);
 }
 
 async function effects(parameters: Parameters = {}): Promise<EffectsResponse> {
@@ -158,6 +158,91 @@ describe('effects', () => {
     });
     await track({ topicId, state: 'FIXED', fixedAt: at(0) });
     equal((await effects({ id: topicId })).effects[0]?.latest, null);
+  });
+
+  it('compare each weekday with itself, although the day of the change counts for neither side', async () => {
+    // On Saturdays everybody asks to cancel, on other days nobody. 8 May 2026 is a Friday.
+    const change = Date.parse('2026-05-08T12:00:00Z');
+    const conversations = Array.from({ length: 22 }, (_, index) => index - 14).flatMap((day) => {
+      const on = new Date(change + day * DAY_MS);
+      const isSaturday = on.getUTCDay() === 6;
+      return Array.from({ length: isSaturday ? 2 : 6 }, (__, index) => [
+        user((isSaturday ? CANCEL : PASSWORD)[index % 4]!, on.toISOString(), `w${day} ${index}`),
+        assistant(isSaturday ? CANNOT : DONE, on.toISOString()),
+      ]);
+    });
+    const weekly = await fill(client, conversations);
+    const { elements } = await client.query(
+      { groupBy: 'GAP', fields: 'sessions', instanceId: weekly.instanceId },
+      weekly.position,
+    );
+    await track(
+      { gapId: elements[0]!.dimensions.gap!.id, state: 'FIXED', fixedAt: new Date(change).toISOString() },
+      weekly.instanceId,
+    );
+    const [one] = (await effects({ instanceId: weekly.instanceId })).effects;
+    deepEqual(
+      [one?.verdict, one?.chance, one?.before?.sessions, one?.after?.sessions],
+      ['NO_DIFFERENCE', 1, 4, 2],
+    );
+  });
+
+  it('count what came back apart from the weeks before that', async () => {
+    // It comes up less often for a week, then as often as before.
+    const change = Date.parse('2026-05-08T12:00:00Z');
+    const conversations = Array.from({ length: 36 }, (_, index) => index - 21).flatMap((day) => {
+      const on = new Date(change + day * DAY_MS).toISOString();
+      const isFixed = day >= 0 && day < 8;
+      return Array.from({ length: 6 }, (__, index) => [
+        user((index < 3 ? CANCEL : PASSWORD)[index % 4]!, on, `b${day} ${index}`),
+        assistant(index < 3 && !isFixed ? CANNOT : DONE, on),
+      ]);
+    });
+    const back = await fill(client, conversations);
+    const { elements } = await client.query(
+      { groupBy: 'GAP', fields: 'sessions', instanceId: back.instanceId },
+      back.position,
+    );
+    await track(
+      { gapId: elements[0]!.dimensions.gap!.id, state: 'FIXED', fixedAt: new Date(change).toISOString() },
+      back.instanceId,
+    );
+    const [one] = (await effects({ instanceId: back.instanceId })).effects;
+    deepEqual(
+      [one?.verdict, one?.before?.share, one?.after?.share, one?.again?.share],
+      ['CAME_BACK', 0.5, 0, 0.5],
+    );
+    equal(one?.after?.end, one?.again?.start);
+  });
+
+  it('count a session that lasts for days once on each side', async () => {
+    const change = Date.parse('2026-05-20T12:00:00Z');
+    const on = (day: number): string => new Date(change + day * DAY_MS).toISOString();
+    const long = [0, 1, 2, 3, 4].flatMap((start) => {
+      const first = start - 12;
+      return [
+        [0, 1, 2, 3, 4].flatMap((day) => [
+          user(CANCEL[day % 4]!, on(first + day), `l${start}`),
+          assistant(CANNOT, on(first + day)),
+        ]),
+        [user(PASSWORD[0], on(first), `m${start}`), assistant(DONE, on(first))],
+        [user(PASSWORD[1], on(start + 1), `n${start}`), assistant(DONE, on(start + 1))],
+      ];
+    });
+    const later = [6, 7, 8].map((day) => [user(PASSWORD[2], on(day), `o${day}`), assistant(DONE, on(day))]);
+    const filled = await fill(client, [...long, ...later]);
+    const { elements } = await client.query(
+      { groupBy: 'GAP', fields: 'sessions', instanceId: filled.instanceId },
+      filled.position,
+    );
+    await track(
+      { gapId: elements[0]!.dimensions.gap!.id, state: 'FIXED', fixedAt: on(0) },
+      filled.instanceId,
+    );
+    const [one] = (await effects({ instanceId: filled.instanceId })).effects;
+    deepEqual([one?.before?.sessions, one?.before?.of, one?.after?.of], [5, 10, 8]);
+    // Of five of ten against none of eight, not of twenty-five against them.
+    ok(one?.chance != null && one.chance > 0.02, String(one?.chance));
   });
 
   it('are refused with the name of the fault', async () => {

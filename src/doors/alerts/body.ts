@@ -93,13 +93,11 @@ function slackBody(
   publicUrl: PublicUrl,
 ): unknown {
   const header = { type: 'plain_text', text: cut(oneLine(rule.name), SLACK_HEADER), emoji: false };
-  const blocks = sections.map(({ title, lines }) => {
-    const escaped = lines.map((line) => slackLine(line, publicUrl));
-    const written = title === undefined ? escaped : [`*${escapeMrkdwn(title)}*`, ...escaped];
-    return {
-      type: 'section',
-      text: { type: 'mrkdwn', text: cut(written.join('\n'), SLACK_SECTION), verbatim: true },
-    };
+  const blocks = sections.map((section) => {
+    const linked = slackSection(section, publicUrl);
+    // A link that is cut would show as text.
+    const written = linked.length <= SLACK_SECTION ? linked : slackSection(section, '');
+    return { type: 'section', text: { type: 'mrkdwn', text: cut(written, SLACK_SECTION), verbatim: true } };
   });
   const isUrl = /^https?:/.test(link);
   const open = {
@@ -110,6 +108,12 @@ function slackBody(
     text: escapeMrkdwn(`${oneLine(rule.name)}: ${text}`),
     blocks: [{ type: 'header', text: header }, ...blocks, ...(isUrl ? [open] : [])],
   };
+}
+
+/** Without a `publicUrl`, its lines have no links. */
+function slackSection({ title, lines }: Section, publicUrl: PublicUrl): string {
+  const escaped = lines.map((line) => slackLine(line, publicUrl));
+  return (title === undefined ? escaped : [`*${escapeMrkdwn(title)}*`, ...escaped]).join('\n');
 }
 
 function slackLine(line: Line, publicUrl: PublicUrl): string {

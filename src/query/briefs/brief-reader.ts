@@ -4,6 +4,7 @@
  *
  * Test: test/e2e/brief-rules.test.ts.
  */
+import { giveWay } from '../../domain/give-way.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { metricOfNothing } from '../../domain/metrics.ts';
 import { MASKED_KINDS, type MaskedKind } from '../../domain/placeholders.ts';
@@ -35,6 +36,8 @@ const SHORT = 15;
 /** A request lies at most so long before the range that its reply is in. */
 const ASKED_WITHIN = 7 * DAY_MICROS;
 const MOST_ANSWERS = 3;
+/** Replies of a topic from which answers are chosen: each is compared with all others. */
+const ANSWERS_OF_TOPIC = 2;
 
 type Said = BriefResponse['answers'][number];
 
@@ -129,24 +132,28 @@ export class BriefReader {
       const found = read.get(position);
       return found !== undefined && 'message' in found ? found.message : null;
     };
-    const quote = (sessionId: string, position: number, at: number): Said | null => {
+    // The assistant may call users by words of their id.
+    const quote = (sessionId: string, position: number, at: number, userId?: string): Said | null => {
       const message = messageAt(position);
       if (message === null) return null;
-      const isUser = roleOf(message.role) === 'user';
-      const text = exampleOf(message.content, isUser ? message.userId : undefined);
+      const text = exampleOf(message.content, userId ?? message.userId);
       return text === '' ? null : { sessionId, position, createdAt: formatInstant(at), text };
     };
     const requests = new Map<Reply, Said>();
     const counts = new Map<MaskedKind, number>();
     for (const reply of replies) {
+      await giveWay();
       const asked = requestOf(reply, messageAt);
       const said = asked === null ? null : quote(reply.sessionId, asked.position, asked.at);
       if (asked === null || said === null) continue;
       requests.set(reply, said);
       for (const kind of findArguments(asked.content)) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     }
-    const answers = replies.flatMap(({ micro, sessionId, position, at }) => {
-      const said = quote(sessionId, position, at);
+    const answered = [...Map.groupBy(replies, ({ topic }) => topic).values()];
+    const quotable = answered.flatMap((group) => group.slice(0, ANSWERS_OF_TOPIC));
+    const answers = quotable.flatMap((reply) => {
+      const { micro, sessionId, position, at } = reply;
+      const said = quote(sessionId, position, at, requestOf(reply, messageAt)?.userId);
       return said === null ? [] : [{ micro, text: said.text, said }];
     });
     return {
@@ -183,10 +190,10 @@ function groupsOf(
 function requestOf(
   { before }: Reply,
   messageAt: (position: number) => RecordedMessage | null,
-): { readonly position: number; readonly at: number; readonly content: string } | null {
+): (Pick<RecordedMessage, 'content' | 'userId'> & { readonly position: number; readonly at: number }) | null {
   const asked = before.flatMap((one) => {
     const message = messageAt(one.position);
-    return message !== null && roleOf(message.role) === 'user' ? [{ ...one, content: message.content }] : [];
+    return message !== null && roleOf(message.role) === 'user' ? [{ ...message, ...one }] : [];
   });
   return asked.find(({ content }) => content.trim().length >= SHORT) ?? asked[0] ?? null;
 }

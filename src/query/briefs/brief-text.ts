@@ -98,7 +98,7 @@ function plain(text: string): string {
   return text
     .replaceAll(/\s+/gu, ' ')
     .trim()
-    .replaceAll(/[\\`*_{}[\]<>()#+!|~&:@]|^[-.\d]/gu, '\\$&');
+    .replaceAll(/[\\`*_{}[\]<>()#+!|~&:@]|^-|(?<=^\d{1,9}|www)\./giu, '\\$&');
 }
 
 /** A row for each question, the most frequent group first. */

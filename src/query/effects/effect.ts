@@ -10,7 +10,7 @@ import type { EffectVerdict } from '../../domain/effects.ts';
 import { chanceOfStrata, twoSidedTail, type Share } from '../changes/significance.ts';
 import { FALSE_ALARMS } from '../changes/changes-schema.ts';
 
-/** The sessions of one day that show it, of all. Seven of them, in the order of time, are a week. */
+/** The sessions of each day that show it, of all; the same weekday stands at the same place in every week. */
 export type Week = readonly Share[];
 
 /** Whole weeks around a change, in the order of time; the day of the change is in neither. */
@@ -38,27 +38,34 @@ export interface Effect {
 
 /**
  * Compares the weeks. `yearBefore`: the same weeks a year earlier, where sessions are known of them. Of `before` and
- * `after` the weeks nearest to the change count, to WEEKS_BEFORE and WEEKS_WATCHED.
+ * `after` the weeks nearest to the change count, to WEEKS_BEFORE and WEEKS_WATCHED. What an early look found is told only
+ * as long as the share of all weeks to WEEKS_AFTER lies on the same side, or it came back.
  */
 export function effectOf(weeks: Weeks, yearBefore: Weeks | null = null): Effect {
   const before = weeks.before.slice(-WEEKS_BEFORE);
   const after = weeks.after.slice(0, WEEKS_WATCHED);
   const none = { chance: null, again: null };
-  if (totalOf(before).with === 0) return { verdict: 'NOTHING_BEFORE', ...none };
   if (after.length === 0) return { verdict: 'TOO_EARLY', ...none };
+  if (totalOf(before).with === 0) return { verdict: 'NOTHING_BEFORE', ...none };
   let found: Effect | null = null;
+  let fallen: Effect | null = null;
   for (let many = 1; many <= Math.min(WEEKS_AFTER, after.length); many += 1) {
     const since = after.slice(0, many);
     const chance = chanceOfWeeks(since, before);
     const isLess = shareIn(since) < shareIn(before);
+    const all = shareIn(after.slice(0, WEEKS_AFTER));
     found = { verdict: 'NO_DIFFERENCE', chance, again: null };
     if (chance > FALSE_ALARMS / WEEKS_AFTER) continue;
     const isUsual =
       stepChance(before, since, isLess) > ONE_SIDED ||
       (yearBefore !== null && isAsBefore({ before, after: since }, yearBefore, isLess));
+    const told: Effect = isLess ? cameBack(after, many, chance) : { ...found, verdict: 'WORSE' };
+    if (isLess) fallen ??= told;
     if (isUsual) found = { ...found, verdict: 'AS_USUAL' };
-    else return isLess ? cameBack(after, many, chance) : { ...found, verdict: 'WORSE' };
+    else if (told.again !== null || (isLess ? all < shareIn(before) : all > shareIn(before))) return told;
   }
+  // What fell for whatever reason and rises again is told.
+  if (found?.verdict === 'AS_USUAL' && fallen !== null && fallen.again !== null) return fallen;
   return found ?? { verdict: 'TOO_EARLY', ...none };
 }
 
@@ -100,8 +107,8 @@ function shareIn(weeks: readonly Week[]): number {
 
 /**
  * How likely a step so large, in this direction, is if only a steady trend goes on from week to week: the likelihood ratio
- * of two logistic regressions (S. S. Wilks, 1938), one with a trend, the other with a trend and a step. 0 where fewer than two
- * weeks before have sessions: no trend is known then.
+ * of two logistic regressions (S. S. Wilks, 1938), one with a trend, the other with a trend and a step. 0 where fewer than
+ * two weeks before have sessions: no trend is known then.
  */
 function stepChance(before: readonly Week[], after: readonly Week[], isLess: boolean): number {
   const points = [...before, ...after].map((week, at) => ({

@@ -5,21 +5,25 @@
  * Test: test/e2e/effects-rules.test.ts.
  */
 import type { SegmentChoice } from '../../domain/attributes.ts';
-import { GROUPINGS } from '../../domain/groupings.ts';
+import { piecesOf } from '../../domain/give-way.ts';
+import { GROUPINGS, type NamesTable } from '../../domain/groupings.ts';
+import { KINDS } from '../../domain/kinds.ts';
 import type { Life } from '../../domain/life-schema.ts';
-import { localBucketAt, localBuckets, weeksEarlier } from '../../domain/local-time.ts';
+import { localBucketAt, localBuckets, wallClock, weeksEarlier } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerOptions } from '../answer.ts';
 import type { Share } from '../changes/significance.ts';
+import { placedFacts } from '../fact-metrics.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { inTimeZone } from '../local-buckets.ts';
+import { cachedNames, entityById } from '../names.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
-import { planTotals } from '../plan.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { Range } from '../routing.ts';
 import { attributeNames } from '../segments.ts';
+import { Statement } from '../statement.ts';
 import {
   differenceOf,
   effectOf,
@@ -45,6 +49,8 @@ type Dimensions = QueryResponse['elements'][number]['dimensions'];
 const MOST = 1_000_000;
 /** A year in whole weeks. */
 const YEAR_WEEKS = 52;
+/** Entities that are counted together: cutting the days of all at once would keep other requests waiting. */
+const AT_ONCE = 4;
 /** More days than are ever compared. */
 const MOST_DAYS = 1000;
 
@@ -75,7 +81,10 @@ export class EffectsReader {
   }
 }
 
-/** Whose effects are told. `until`: weeks that end later are left out, microseconds since 1970; default: all count. */
+/**
+ * Whose effects are told. `until`: weeks that end later are left out, microseconds since 1970; what was stored before it is
+ * published. Default: when the newest entry of the instance was processed.
+ */
 export interface EffectsAsked extends Pick<
   EffectsParameters,
   'instanceId' | 'timeZone' | 'segment' | 'limit'
@@ -99,12 +108,13 @@ export async function effectsIn(
     instanceId: asked.instanceId,
     zone: zoneOf(asked.timeZone),
     segment: asked.segment ?? [],
+    totals: new Map(),
   };
-  const until = Math.min(row['processed_at'] as number, asked.until ?? Infinity);
+  const until = asked.until ?? (row['processed_at'] as number);
   const fixed = await fixedIn(counting, asked.id ?? null);
-  const effects = await Promise.all(
-    fixed.slice(0, asked.limit).map((one) => effectOfFixed(counting, one, until)),
-  );
+  const effects: EffectAnswer[] = [];
+  for (const some of piecesOf(fixed.slice(0, asked.limit), AT_ONCE))
+    effects.push(...(await Promise.all(some.map((one) => effectOfFixed(counting, one, until)))));
   return { effects, total: fixed.length };
 }
 
@@ -117,12 +127,16 @@ interface Counting {
   /** Null: UTC. */
   readonly zone: string | null;
   readonly segment: readonly SegmentChoice[];
+  /** All sessions by day, by range and segment: entities share them. */
+  readonly totals: Map<string, Promise<ReadonlyMap<number, number>>>;
 }
 
 /** An entity that is fixed. */
 interface Fixed {
   readonly groupBy: Group;
   readonly id: string;
+  /** As facts have it. */
+  readonly number: number;
   readonly dimensions: Dimensions;
   readonly life: Life;
 }
@@ -136,12 +150,14 @@ async function fixedIn(counting: Counting, id: string | null): Promise<Fixed[]> 
         lifeStates: ['FIXED'],
         ids: id === null ? null : [id],
       });
+      const { counts, name } = GROUPINGS[groupBy];
+      const names = await cachedNames(counting.snapshot, counts.names as NamesTable, counting.instance);
       return elements.flatMap(({ dimensions: all }): Fixed[] => {
-        const name = GROUPINGS[groupBy].name as 'gap';
-        const entity = all[name];
-        if (entity?.life == null) return [];
+        const entity = all[name as 'gap'];
+        const known = entity === undefined ? null : entityById(names, entity.id);
+        if (entity?.life == null || known === null) return [];
         const { life, ...rest } = entity;
-        return [{ groupBy, id: entity.id, dimensions: { [name]: rest }, life }];
+        return [{ groupBy, id: entity.id, number: known.number, dimensions: { [name]: rest }, life }];
       });
     }),
   );
@@ -180,9 +196,10 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   const own = { ...counting, segment: since.segment };
   const again = effect.again === null ? [] : after.slice(effect.again.from, effect.again.to);
   const latest = after.slice(WEEKS_AFTER).slice(-WEEKS_AFTER);
+  const lessOften = after.slice(0, Math.min(WEEKS_AFTER, effect.again?.from ?? WEEKS_AFTER));
   const [beforeSide, afterSide, againSide, latestSide] = await Promise.all([
     sideOf(counting, fixed, before),
-    sideOf(own, fixed, after.slice(0, WEEKS_AFTER)),
+    sideOf(own, fixed, lessOften),
     sideOf(own, fixed, again),
     sideOf(own, fixed, latest),
   ]);
@@ -269,40 +286,52 @@ async function aroundOf(
   return { before: daysBefore, after: daysAfter };
 }
 
-/** Counts weeks that follow each other, day by day; those without a session are left out. */
+/**
+ * Counts weeks that follow each other by weekday, Sunday first: each session once, on its first day in them, so that no
+ * long one counts as many. Weeks without a session are left out.
+ */
 async function countDays(
   counting: Counting,
-  { groupBy, id }: Fixed,
+  { groupBy, number }: Fixed,
   weeks: readonly Range[],
 ): Promise<DatedWeek[]> {
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (first === undefined || last === undefined) return [];
   const range = { start: first.start, end: last.end };
-  const [{ elements }, totals] = await Promise.all([
-    ask(counting, groupBy, { ids: [id], granularity: 'DAY', range }),
-    totalsByDay(counting, range),
-  ]);
-  const found = new Map(
-    elements.map(({ dimensions: { date = '' }, fields }) => [Date.parse(date) * 1000, fields.sessions ?? 0]),
-  );
+  const key = JSON.stringify([range, counting.segment]);
+  const totals = counting.totals.get(key) ?? firstDays(counting, 'SESSION', null, range);
+  counting.totals.set(key, totals);
+  const [found, all] = await Promise.all([firstDays(counting, groupBy, number, range), totals]);
+  const zone = counting.zone ?? 'UTC';
+  const weekdayOf = (bucket: number): number => wallClock(bucket, zone).getUTCDay();
   return weeks.flatMap((week) => {
-    const days = (localBuckets('DAY', counting.zone ?? 'UTC', week, MOST_DAYS) ?? []).map(({ bucket }) => ({
-      with: found.get(bucket) ?? 0,
-      of: totals.get(bucket) ?? 0,
-    }));
+    // The weeks before and after begin on different weekdays.
+    const days = (localBuckets('DAY', zone, week, MOST_DAYS) ?? [])
+      .toSorted((a, b) => weekdayOf(a.bucket) - weekdayOf(b.bucket))
+      .map(({ bucket }) => ({ with: found.get(bucket) ?? 0, of: all.get(bucket) ?? 0 }));
     return days.some(({ of }) => of > 0) ? [{ ...week, days }] : [];
   });
 }
 
-/** Sessions of all by the start of their day. */
-async function totalsByDay(counting: Counting, range: Range): Promise<ReadonlyMap<number, number>> {
-  const { snapshot, options, instance, instanceId, segment, zone } = counting;
-  const plain = parseQueryParameters({ instanceId, groupBy: 'SESSION', fields: 'messages' });
-  const days = { ...plain, range, granularity: 'DAY', timeZone: zone, segment } as const;
-  const { views } = options;
-  const plan = planTotals(await inTimeZone(snapshot, days, instance, views), instance, views);
+/** Counts the sessions of a range, or those of an entity in it, by the start of their first day there. */
+async function firstDays(
+  { snapshot, options: { views }, instance, instanceId, segment, zone }: Counting,
+  groupBy: Group | 'SESSION',
+  entity: number | null,
+  range: Range,
+): Promise<ReadonlyMap<number, number>> {
+  const plain = parseQueryParameters({ instanceId, groupBy, fields: 'messages' });
+  const asked = { ...plain, range, granularity: 'DAY', timeZone: zone, segment } as const;
+  const days = await inTimeZone(snapshot, asked, instance, views);
+  const statement = new Statement(views, instance, segment);
+  const { counts } = GROUPINGS[groupBy];
+  const kind = counts.view === 'entity_rollup' ? counts.kind : KINDS.all;
+  const plan = statement.plan(`select bucket, count(*)::integer as sessions from (
+  select session, min(bucket) as bucket from ${placedFacts(statement, kind, days)}
+  ${entity === null ? '' : `where entity = ${entity}`} group by session
+) group by bucket`);
   const rows = await snapshot.all(plan.sql, plan);
-  return new Map(rows.map((row) => [row['bucket'] as number, Number(row['rows'])]));
+  return new Map(rows.map((row) => [row['bucket'] as number, row['sessions'] as number]));
 }
 
 /** Counts each session once from the first to the last of the weeks; null without any. */

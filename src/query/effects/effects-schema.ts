@@ -75,7 +75,7 @@ const effectSchema = z.strictObject({
   after: effectSideSchema
     .nullable()
     .describe(
-      `The whole weeks since then that are over, ${WEEKS_AFTER} at most; null: there is none with a session.`,
+      `The whole weeks since then that are over, ${WEEKS_AFTER} at most, of what came back those before that; null: there is none with a session.`,
     ),
   again: effectSideSchema.nullable().describe('CAME_BACK: the weeks in which it is more frequent again.'),
   latest: effectSideSchema

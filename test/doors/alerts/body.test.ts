@@ -164,6 +164,18 @@ describe('the body for Slack', () => {
     equal(blocks.at(-1)?.text.text, `<${address}|Open in Undertone>`);
   });
 
+  it('links its lines, or none of a section where the links do not fit', () => {
+    const content = contentOf({ ...firing(), quotes: [], precision: null }, 7, NOW);
+    const sectionOf = (link: string): string => {
+      const lines = ['a', 'b', 'c'].map((line) => ({ text: line, link }));
+      const { body } = render({ ...content, sections: [{ lines }] }, 'slack', 'https://undertone.example');
+      return (JSON.parse(body) as SlackBody).blocks[1]!.text.text;
+    };
+    const open = '(<https://undertone.example/?a=1&amp;b=2|open>)';
+    equal(sectionOf('/?a=1&b=2'), `a ${open}\nb ${open}\nc ${open}`);
+    equal(sectionOf(`/?segment.plan=${'p'.repeat(1000)}`), 'a\nb\nc');
+  });
+
   it('has no link that nobody can follow', () => {
     equal(slack().blocks.length, 2);
   });

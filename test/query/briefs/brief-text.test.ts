@@ -97,6 +97,19 @@ The texts are gone.
   });
 });
 
+describe('what users say in a brief in Markdown', () => {
+  it('begins no list, links to no host, and keeps its numbers', () => {
+    const lines = (text: string): string =>
+      briefMarkdown(brief({ groups: [], answers: [said(text)] }), {})
+        .split('\n')
+        .at(-2)!;
+    equal(lines('2. Cancel 3.5'), '> 2\\. Cancel 3.5');
+    equal(lines('3 orders'), '> 3 orders');
+    equal(lines('- 3 orders'), '> \\- 3 orders');
+    equal(lines('see WWW.evil.example'), '> see WWW\\.evil.example');
+  });
+});
+
 describe('a brief as CSV', () => {
   it('has a row for each question', () => {
     equal(

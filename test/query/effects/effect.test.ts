@@ -1,12 +1,7 @@
 /** What the weeks around a change tell: planted histories, null histories, and single cases. */
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  differenceOf,
-  effectOf,
-  type Week,
-  type Weeks,
-} from '../../../src/query/effects/effect.ts';
+import { differenceOf, effectOf, type Week, type Weeks } from '../../../src/query/effects/effect.ts';
 import type { EffectVerdict } from '../../../src/domain/effects.ts';
 import { Random } from '../../faults/support/random.ts';
 
@@ -104,9 +99,31 @@ describe('the effect of a change', () => {
     ok(chance !== null && chance < 0.0125);
   });
 
+  it('is told no more once the share of four weeks lies on the other side', () => {
+    const weekOf = (found: number): Week => Array.from({ length: 7 }, () => ({ with: found, of: 100 }));
+    const before = Array.from({ length: 8 }, () => weekOf(6));
+    const told = (weeks: readonly number[]): EffectVerdict =>
+      effectOf({ before, after: weeks.map(weekOf) }).verdict;
+    equal(told([14]), 'WORSE');
+    equal(told([14, 6]), 'WORSE');
+    equal(told([14, 3, 3, 3]), 'NO_DIFFERENCE');
+    equal(told([14, 3, 3, 4]), 'NO_DIFFERENCE');
+    equal(told([1, 9, 10, 10]), 'CAME_BACK');
+  });
+
+  it('says that it comes back although a trend explains why it fell', () => {
+    // Two weeks before cannot tell a step from a trend.
+    const share = (week: number): number => (week < 0 ? 0.08 : week < 6 ? 0.02 : 0.08);
+    const history = historyOf({ seed: 7, perDay: 40, share, before: 2 });
+    equal(effectOf({ ...history, after: history.after.slice(0, 5) }).verdict, 'AS_USUAL');
+    equal(effectOf(history).verdict, 'CAME_BACK');
+  });
+
   it('is nothing where it did not occur before, and too early without a week', () => {
     const history = historyOf({ seed: 4, perDay: 50, share: () => 0 });
     deepEqual(effectOf(history), { verdict: 'NOTHING_BEFORE', chance: null, again: null });
+    // Such as of a change that is to come.
+    equal(effectOf({ ...history, after: [] }).verdict, 'TOO_EARLY');
     const { before } = historyOf({ seed: 4, perDay: 50, share: () => 0.1 });
     deepEqual(effectOf({ before, after: [] }), { verdict: 'TOO_EARLY', chance: null, again: null });
   });
