@@ -167,7 +167,7 @@ const HYPHEN = /[-.\u200c](?=\p{L})/u;
 function partOf(part: string): PhrasePart {
   if (part === '…') return { text: part, kind: 'gap' };
   const isBeginning = part.endsWith('*');
-  return { text: wordKey(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
+  return { text: keyOf(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
 }
 
 /**

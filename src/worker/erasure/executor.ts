@@ -25,7 +25,7 @@ import { readExtent } from '../../stream/log/consumer.ts';
 import { begunAt, epochsBehind, erasuresAfter, isDue } from './due-erasures.ts';
 import { dueNow, type ListInstances } from './due-retention.ts';
 import { eraseEntries, eraseLateLetters, plannedPositions, type EraseSettings } from './erase-entries.ts';
-import { forgottenOf, NOTHING_PLANNED } from './forget-views.ts';
+import { NOTHING_PLANNED } from './planned.ts';
 import { retain } from './retain.ts';
 import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
 
@@ -149,6 +149,8 @@ async function recounted(
     state === 'REBUILDING' && receipt?.madeFrom === sources[at];
   const waiting = open.filter((erasure, at) => !isCounted(erasure, at));
   if (waiting.length > 0) {
+    // Loaded on demand, with the lexicon: most processes of an erasure list or check, and forget nothing.
+    const { forgottenOf } = await import('./forget-views.ts');
     const forgotten: Forgotten[] = [];
     for (const [at, erasure] of open.entries()) {
       if (isCounted(erasure, at)) continue;
