@@ -2,7 +2,7 @@
  * The layout of a stored session state, and how one of an earlier release is taken over. Imports no reader of texts:
  * processes that carry states over read none.
  *
- * Test: test/reader/conversations/session-state.test.ts, test/worker/rebuild/imports.test.ts.
+ * Test: test/reader/conversations/session-state.test.ts, test/architecture.test.ts.
  */
 import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import { SetupError } from '../../errors.ts';

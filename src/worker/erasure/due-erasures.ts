@@ -2,7 +2,7 @@
  * Tells what is left to do of erasures: those that wait for a run, and the views that predate a completed one. Imports
  * nothing that erases: each worker asks this once a second, and starts a process where there is work.
  *
- * Test: test/cli/erase.test.ts, test/e2e/erasure-rules.test.ts, test/worker/erasure/due-erasures.test.ts.
+ * Test: test/cli/erase.test.ts, test/e2e/erasure-rules.test.ts, test/architecture.test.ts.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
