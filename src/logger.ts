@@ -3,9 +3,9 @@
  *
  * Test: test/e2e/log-redaction.test.ts.
  */
+import { createRequire } from 'node:module';
 import { pino, stdTimeFunctions } from 'pino';
 import type { Logger as PinoLogger } from 'pino';
-import pretty, { prettyFactory } from 'pino-pretty';
 
 /** Events are named in the past tense: `log.info({ event: 'batch_folded', count }, 'batch folded')`. */
 export type Logger = Pick<PinoLogger, 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace'> & {
@@ -32,14 +32,19 @@ export function createLogger(options: {
   if (options.write !== undefined) return pino(settings, { write: options.write });
   const readable = options.readable ?? process.stdout.isTTY === true;
   if (!readable) return pino(settings);
-  return pino(settings, pretty({ ...READABLE, sync: true }));
+  return pino(settings, loadPretty()({ ...READABLE, sync: true }));
+}
+
+/** Loads what makes lines readable: 30 files, which no process needs that writes JSON. */
+function loadPretty(): typeof import('pino-pretty') {
+  return createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
 }
 
 const READABLE = { colorize: true, ignore: 'pid,hostname', translateTime: 'HH:MM:ss.l' } as const;
 
 /** Returns a function that makes a JSON log line readable and leaves other text unchanged. */
 export function readableLines(): (line: string) => string {
-  const format = prettyFactory({ ...READABLE, ignore: 'pid,hostname,name' });
+  const format = loadPretty().prettyFactory({ ...READABLE, ignore: 'pid,hostname,name' });
   return (line) => (line.startsWith('{"level":') ? format(line).trimEnd() : line);
 }
 

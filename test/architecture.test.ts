@@ -255,6 +255,29 @@ describe('architecture', () => {
     deepEqual(cycles, []);
   });
 
+  it('starts without the lexicon what reads texts in threads of its own, or reads none', () => {
+    // Reading it takes a process half a second of the processor. `await import` counts as later, not as the start.
+    const atStart = sources.flatMap(({ file, text }) =>
+      importsOf(file, text.replaceAll(/\bimport\(/g, 'later(')).filter(({ typeOnly }) => !typeOnly),
+    );
+    const targets = Map.groupBy(atStart, ({ from }) => from);
+    const reached = (entry: string): ReadonlySet<string> => {
+      const files = new Set([entry]);
+      for (const file of files)
+        for (const { specifier } of targets.get(file) ?? [])
+          if (specifier.startsWith('.')) files.add(normalize(join(dirname(file), specifier)));
+      return files;
+    };
+    const lexicon = 'src/reader/document/lexicon.ts';
+    const main = ['start', 'web', 'worker'].map((name) => `src/main/${name}.ts`);
+    const commands = ['backup', 'erase', 'rebuild', 'restore'].map((name) => `src/cli/${name}.ts`);
+    deepEqual(
+      [...main, ...commands].filter((entry) => reached(entry).has(lexicon)),
+      [],
+    );
+    equal(reached('src/reader/threads/analysis-thread.ts').has(lexicon), true);
+  });
+
   it('lets each vendor in through its one door', () => {
     const strays = imports.filter(({ from, specifier }) =>
       VENDOR_DOORS.some(

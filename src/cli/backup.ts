@@ -18,7 +18,7 @@ import {
 import type { Config } from '../config.ts';
 import { isExpired, type Backup } from '../domain/backups.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
-import { epochsBehind } from '../worker/erasure/executor.ts';
+import { epochsBehind } from '../worker/erasure/due-erasures.ts';
 import { SetupError } from '../errors.ts';
 import { noteUnreadable } from '../health/process-status.ts';
 import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';

@@ -4,7 +4,7 @@
  * Test: test/e2e/erasure-rules.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { epochsBehind, isDue } from '../worker/erasure/executor.ts';
+import { epochsBehind, isDue } from '../worker/erasure/due-erasures.ts';
 import type { Logger } from '../logger.ts';
 import type { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import { isRebuildWanted } from './auto-rebuild.ts';

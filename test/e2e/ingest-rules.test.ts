@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, faultOf, idsOf, pathsOf } from '../support/client.ts';
 import { user } from '../support/conversations.ts';
+import { isLong } from '../support/long.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
 let service: TestService;
@@ -822,13 +823,18 @@ const IDEMPOTENCY: readonly (readonly [rule: string, check: () => Promise<void>]
   ],
 ];
 
+/** The short form repeats texts, which are read once: each message counts as before. */
 const LARGE: readonly (readonly [rule: string, count: number, content: (index: number) => string])[] = [
-  ['10,000 short messages in one request are all counted', 10_000, (index) => `Where is parcel ${index}?`],
+  [
+    '10,000 short messages in one request are all counted',
+    10_000,
+    (index) => `Where is parcel ${isLong ? index : index % 100}?`,
+  ],
   [
     '10 MiB of prose in one request are all counted',
     160,
     (index) =>
-      `${'My parcel with the red lamp has not come, and nobody tells me why. '.repeat(980)}${index % 100}`,
+      `${'My parcel with the red lamp has not come, and nobody tells me why. '.repeat(980)}${index % (isLong ? 100 : 4)}`,
   ],
 ];
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { epochsBehind } from '../../src/worker/erasure/executor.ts';
+import { epochsBehind } from '../../src/worker/erasure/due-erasures.ts';
 import { ErasureLedger } from '../../src/stream/ledgers/erasure-ledger.ts';
 import { openRegistry } from '../../src/web/registry/registry.ts';
 import { answeringSince, readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';

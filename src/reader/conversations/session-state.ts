@@ -4,7 +4,6 @@
  *
  * Test: test/reader/conversations/session-state.test.ts.
  */
-import { SetupError } from '../../errors.ts';
 import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import type { AssistantAct } from '../../domain/facts.ts';
 import { numberOfAct, actOfNumber } from './signal-context.ts';
@@ -13,12 +12,8 @@ import { NO_WAIT } from '../../domain/waits.ts';
 import { RepeatText } from '../acts/repeat-phrases.ts';
 import { KEPT_REQUESTS } from './repeated-requests.ts';
 import type { KnownWords } from '../personal/known-words.ts';
+import { SESSION_FORMAT } from './session-format.ts';
 import { SessionText } from './session-text.ts';
-
-/** Version of the layout that `write` writes; raise it with each change. */
-const FORMAT = 15;
-/** The layout of release 0.4, which has no gap. */
-const CARRIED_FORMAT = 13;
 
 /** The state of one session. */
 export class SessionState {
@@ -83,7 +78,7 @@ export class SessionState {
 
   write(): Uint8Array {
     const writer = new ByteWriter()
-      .byte(FORMAT)
+      .byte(SESSION_FORMAT)
       .byte(
         (this.hasUserTurn ? 1 : 0) |
           (this.hasOpening ? 2 : 0) |
@@ -130,7 +125,7 @@ export class SessionState {
   static read(instance: number, session: number, value: Uint8Array, dimensions: number): SessionState {
     const reader = new ByteReader(value);
     const state = new SessionState(instance, session);
-    if (reader.byte() !== FORMAT)
+    if (reader.byte() !== SESSION_FORMAT)
       throw new Error('session state was written by another version: rebuild the views');
     const flags = reader.byte();
     state.hasUserTurn = (flags & 1) !== 0;
@@ -166,23 +161,6 @@ export class SessionState {
     state.text = SessionText.read(reader);
     return state;
   }
-}
-
-/**
- * Turns a state of release 0.4 into one of this version; null if it is of this one. Throws SetupError if another version
- * wrote it.
- */
-export function carriedSession(value: Uint8Array): Uint8Array | null {
-  const reader = new ByteReader(value);
-  const format = reader.byte();
-  if (format === FORMAT) return null;
-  if (format !== CARRIED_FORMAT)
-    throw new SetupError(
-      'The state of a session cannot be taken over: a version wrote it that is no release after 0.3.',
-    );
-  const writer = new ByteWriter().byte(FORMAT).byte(reader.byte());
-  for (const _ of ['user', 'author', 'micro']) writer.link(reader.link());
-  return writer.link(-1).raw(reader.rest()).finish();
 }
 
 function instantText(at: number | null): string {

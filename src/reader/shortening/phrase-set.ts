@@ -160,11 +160,14 @@ function isWord({ text, kind }: PhrasePart, word: PhraseWord | undefined): boole
   return kind === 'beginning' ? word.key.startsWith(text) : word.key === text;
 }
 
+/** What joins two words of a phrase that a text separates. */
+const HYPHEN = /[-.\u200c](?=\p{L})/u;
+
 /** Parses a part of a phrase in the lexicon's notation; `*` ends a prefix. */
 function partOf(part: string): PhrasePart {
   if (part === '…') return { text: part, kind: 'gap' };
   const isBeginning = part.endsWith('*');
-  return { text: wordKey(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
+  return { text: keyOf(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
 }
 
 /**
@@ -195,7 +198,7 @@ export class PhraseSet {
   #add(phrase: string): void {
     const parts = phrase
       .split(' ')
-      .flatMap((part) => (part === '…' ? [part] : part.split(/[-.\u200c](?=\p{L})/u)))
+      .flatMap((part) => (HYPHEN.test(part) ? part.split(HYPHEN) : [part]))
       .map(partOf);
     const [first, second] = parts as [PhrasePart, ...PhrasePart[]];
     if (parts.length === 1 && first.kind === 'word') this.#words.add(first.text);

@@ -13,7 +13,7 @@ import { DecodeError, decodeRecord, encodeRecord, encodeRequest } from '../../st
 import { openConsumer, readStored, type Delivered } from '../../stream/log/consumer.ts';
 import { RedactedEntries, redactEntry } from '../../stream/log/redacted-entries.ts';
 import { partitionOf } from '../../stream/subjects.ts';
-import { feedbackOf, positionsOf, type Planned } from './forget-views.ts';
+import { feedbackOf, positionsOf, type Planned } from './planned.ts';
 import { Redaction, type Places } from './redaction.ts';
 
 const READ = { maxMessages: 500, maxBytes: 4 * 1024 * 1024, waitMs: 5000 } as const;

@@ -4,8 +4,6 @@
  *
  * Test: test/cli/erase.test.ts, test/cli/erase-aged.test.ts.
  */
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasureRecord } from '../../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest, ErasureSource } from '../../domain/erasures.ts';
@@ -15,7 +13,6 @@ import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
 import type { ErasureLedger } from '../../stream/ledgers/erasure-ledger.ts';
 import type { Retentions } from '../../stream/ledgers/retentions.ts';
-import { epochsOn } from '../../store/epochs/epochs.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import type { Lease } from '../../stream/kv/lease.ts';
 import { Leases } from '../../stream/kv/leases.ts';
@@ -25,14 +22,13 @@ import { extentOf } from '../../stream/archive/archive.ts';
 import { partitionOf, TRACES_STREAM } from '../../stream/subjects.ts';
 import { forgetIn, type Forgotten } from '../../store/live/forget.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
+import { begunAt, epochsBehind, erasuresAfter, isDue } from './due-erasures.ts';
 import { dueNow, type ListInstances } from './due-retention.ts';
 import { eraseEntries, eraseLateLetters, plannedPositions, type EraseSettings } from './erase-entries.ts';
-import { forgottenOf, NOTHING_PLANNED } from './forget-views.ts';
+import { NOTHING_PLANNED } from './planned.ts';
 import { retain } from './retain.ts';
 import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
 
-/** Age from which an erasure without a place in the stream counts as left behind by a process that ended. */
-const UNPLACED_MS = 60_000;
 /** Time for the worker to count what was sent before an erasure. */
 const COUNTED_WITHIN_MS = 600_000;
 /** Time for spans that wait no longer to be assembled or refused. */
@@ -153,6 +149,8 @@ async function recounted(
     state === 'REBUILDING' && receipt?.madeFrom === sources[at];
   const waiting = open.filter((erasure, at) => !isCounted(erasure, at));
   if (waiting.length > 0) {
+    // Loaded on demand, with the lexicon: most processes of an erasure list or check, and forget nothing.
+    const { forgottenOf } = await import('./forget-views.ts');
     const forgotten: Forgotten[] = [];
     for (const [at, erasure] of open.entries()) {
       if (isCounted(erasure, at)) continue;
@@ -205,28 +203,6 @@ async function rebuildBehind(settings: ErasureSettings): Promise<void> {
     );
   if (behind.length > 0) await rebuildWithout(settings, behind);
   else if (epochsBehind(dataDir, all).length > 0) clean(dataDir, activeEpoch(dataDir));
-}
-
-/** The views on this machine, live or kept, that were begun before a completed erasure. */
-export function epochsBehind(dataDir: string, erasures: readonly Erasure[]): number[] {
-  return epochsOn(dataDir).filter((epoch) => erasuresAfter(begunAt(dataDir, epoch), erasures).length > 0);
-}
-
-/** Milliseconds since 1970-01-01 UTC; Infinity if the views are gone or the file system has no birth times. */
-function begunAt(dataDir: string, epoch: number): number {
-  const found = statSync(join(dataDir, 'views', String(epoch)), { throwIfNoEntry: false });
-  return found?.birthtimeMs || Infinity;
-}
-
-function erasuresAfter(time: number, erasures: readonly Erasure[]): Erasure[] {
-  return erasures.filter(
-    ({ state, requestedAt, redactedAt }) => state === 'DONE' && time < Date.parse(redactedAt ?? requestedAt),
-  );
-}
-
-/** Returns true if an erasure can be worked on. A recent one without a place may still be on its way to the stream. */
-export function isDue({ state, position, requestedAt }: Erasure, now: number): boolean {
-  return state !== 'DONE' && (position > 0 || Date.parse(requestedAt) < now - UNPLACED_MS);
 }
 
 /** The erasures that are not done, oldest first. With `of`: the present state of these. */

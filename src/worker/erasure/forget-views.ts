@@ -5,51 +5,11 @@
  */
 import { derivedId } from '../../domain/ids.ts';
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
-import { positionOf, POSITIONS_PER_ENTRY, type StreamRecord } from '../../domain/records.ts';
+import { POSITIONS_PER_ENTRY } from '../../domain/records.ts';
 import type { Cutoffs } from '../../domain/retention.ts';
 import type { Forgotten } from '../../store/live/forget.ts';
 import { beginningsIn, forgetState } from '../../reader/threads/forget-state.ts';
-import type { Places } from './redaction.ts';
-
-/** The positions of the messages that are removed from a record. */
-export function positionsOf(
-  sequence: number,
-  { requests }: StreamRecord,
-  { whole, messages }: Pick<Places, 'whole' | 'messages'>,
-): number[] {
-  const indexes = new Map(messages.map(([place, gone]) => [place, gone]));
-  const positions: number[] = [];
-  let first = 0;
-  for (const [place, request] of requests.entries()) {
-    const gone = whole.includes(place) ? request.messages.keys() : (indexes.get(place) ?? []);
-    for (const index of gone) positions.push(positionOf(sequence, first + index));
-    first += request.messages.length;
-  }
-  return positions;
-}
-
-/** Position and place of the requests without messages that are removed from a record: feedback is among them. */
-export function feedbackOf(
-  sequence: number,
-  { requests }: StreamRecord,
-  { whole }: Pick<Places, 'whole'>,
-): [position: number, place: number][] {
-  const found: [number, number][] = [];
-  let first = 0;
-  for (const [place, { messages }] of requests.entries()) {
-    if (messages.length === 0 && whole.includes(place)) found.push([positionOf(sequence, first), place]);
-    first += messages.length;
-  }
-  return found;
-}
-
-/** What an erasure removes from the stream, by its places in it. */
-export interface Planned {
-  readonly positions: readonly number[];
-  readonly feedback: Forgotten['feedback'];
-}
-
-export const NOTHING_PLANNED: Planned = { positions: [], feedback: [] };
+import type { Planned } from './planned.ts';
 
 /**
  * The rows that an erasure forgets. `isLast`: no rebuild from the stream follows, so the analysis state must forget,

@@ -16,7 +16,6 @@ import { redactEntry } from '../../stream/log/redacted-entries.ts';
 import { partitionOf } from '../../stream/subjects.ts';
 import { dueNow, type ListInstances } from './due-retention.ts';
 import { eachEntry, payloadOf, recordIn } from './erase-entries.ts';
-import { agedOf } from './forget-views.ts';
 import { createPace } from './pace.ts';
 import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
 import { Trimming } from './trimming.ts';
@@ -97,6 +96,8 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   const names = new Map<string, (externalId: string) => string>();
   for (const { instanceId, cutoffs } of waiting)
     if (cutoffs.people !== null) names.set(instanceId, await runs.names(instanceId));
+  // Loaded on demand, with the lexicon: most processes find nothing that is due.
+  const { agedOf } = await import('./forget-views.ts');
   const aged = waiting.map(({ instanceId, cutoffs }) =>
     agedOf(instanceId, cutoffs, names.get(instanceId) ?? unchanged, analysis.model.dimensions),
   );

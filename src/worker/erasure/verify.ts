@@ -9,7 +9,7 @@ import type { StreamConnection } from '../../stream/connection.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
 import { partitionOf } from '../../stream/subjects.ts';
 import { eachEntry, findErased } from './erase-entries.ts';
-import { epochsBehind } from './executor.ts';
+import { epochsBehind } from './due-erasures.ts';
 
 /** Sentences, for people. */
 export interface Verified {

@@ -10,8 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { count, duration, messagesPerSecond } from '../../domain/progress.ts';
 import { SetupError } from '../../errors.ts';
-import { carriedSession } from '../../reader/conversations/session-state.ts';
-import { carriedTopics } from '../../reader/topics/state-codec.ts';
+import { carriedSession } from '../../reader/conversations/session-format.ts';
 import { notedDamage } from '../../store/damage.ts';
 import { spillDirectory } from '../../store/data-directory.ts';
 import { DatabaseError } from '../../store/duckdb.ts';
@@ -197,6 +196,8 @@ export async function carryOver(
           );
         }
         const { dimensions } = analysis.model;
+        // Loaded on demand: it loads the lexicon, which most workers and commands need in their analysis threads alone.
+        const { carriedTopics } = await import('../../reader/topics/state-codec.ts');
         await carry(copy, views, made, {
           ofInstance: (rows) => carriedTopics(rows, dimensions),
           ofSession: carriedSession,

@@ -4,8 +4,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startChatServer, type ChatServer } from '../../support/chat-server.ts';
-import { Client, type Row } from '../../support/client.ts';
+import { Client, toSearch, type Row } from '../../support/client.ts';
 import { temporaryDirectory } from '../../support/fold.ts';
 import { writeGenerator } from '../../support/generator.ts';
 import { eventually } from '../../support/processes.ts';
@@ -104,6 +105,23 @@ describe('a service with a writer', () => {
       () => metrics,
     );
     match(metrics, /undertone_writer_calls_total\{[^}]*result="written"\} (?:9|[1-9]\d+)\n/);
+  });
+
+  it('sends no conversation to be judged, as it may judge none', async () => {
+    const [[topic] = [], , , [session] = []] = await all();
+    const id = topic?.dimensions.topic?.id ?? '';
+    const sessionId = session?.dimensions.session?.id ?? '';
+    const { status } = await client.send('/v1/checks', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ instanceId, of: 'TOPIC', id, sessionId, verdict: 'YES' }),
+    });
+    equal(status, 201);
+    // Time for two looks: the first may have begun before.
+    await sleep(11_000);
+    equal(endpoint.calls.filter(({ messages }) => messages[1]?.content.startsWith('{"question"')).length, 0);
+    const { body } = await client.send(`/v1/checks?${toSearch({ instanceId, of: 'TOPIC', id })}`);
+    equal((body as { secondReader: unknown }).secondReader, null);
   });
 });
 

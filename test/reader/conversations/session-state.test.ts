@@ -2,7 +2,8 @@ import { deepEqual, equal, throws } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { RepeatText } from '../../../src/reader/acts/repeat-phrases.ts';
 import { KEPT_REQUESTS, newRequest } from '../../../src/reader/conversations/repeated-requests.ts';
-import { carriedSession, SessionState } from '../../../src/reader/conversations/session-state.ts';
+import { carriedSession } from '../../../src/reader/conversations/session-format.ts';
+import { SessionState } from '../../../src/reader/conversations/session-state.ts';
 import { vectorOf } from '../threads/builders.ts';
 
 describe('SessionState', () => {

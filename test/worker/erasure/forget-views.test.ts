@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Assignment, StateRow, Turn } from '../../../src/domain/facts.ts';
 import { derivedId } from '../../../src/domain/ids.ts';
 import { positionOf } from '../../../src/domain/records.ts';
-import { positionsOf } from '../../../src/worker/erasure/forget-views.ts';
+import { positionsOf } from '../../../src/worker/erasure/planned.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
 import { loadEmbedder, type Embedder } from '../../../src/reader/embedding/embedder.ts';
 import { createEnricher } from '../../../src/reader/acts/enricher.ts';
