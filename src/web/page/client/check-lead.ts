@@ -29,8 +29,9 @@ export const LEAD_WORDS: Readonly<Record<Checked, string>> = {
   REPEATED_REQUEST: 'You see what the user wrote.',
   LABEL: 'You see what the user wrote.',
   SIGNAL: 'You see how the user reacts, and how the reply before begins.',
-  GAP: 'You see replies that admit something, and the question before; otherwise what the user wrote.',
-  GAP_TYPE: 'You see replies that admit something, and the question before; otherwise what the user wrote.',
+  GAP: 'You see where the assistant says that it cannot do or does not know something, and the question before; otherwise what the user wrote.',
+  GAP_TYPE:
+    'You see where the assistant says that it cannot do or does not know something, and the question before; otherwise what the user wrote.',
   OUTCOME: 'You see how the conversation ends.',
 };
 

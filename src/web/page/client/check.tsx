@@ -142,9 +142,9 @@ function Estimate({ found: all }: { readonly found: ChecksResponse }) {
   if (checks + unsure === 0)
     return (
       <p class="faint">
-        Nobody has checked this number yet. Read up to {ENOUGH} conversations, about half of them without it,
-        and say of each whether it is there: this line then says in how large a share of conversations it
-        truly is, with a confidence of 95 %.
+        Nobody has checked this number yet. Read up to {ENOUGH} conversations, some that count and some that
+        do not, and answer the question for each. Then you see here how large the share truly is, with a
+        confidence of 95 %.
       </p>
     );
   return (

@@ -278,12 +278,11 @@ function Conversation({
           : lead.map((turn) => <ShortTurn key={turn.message.position} turn={turn} />)}
       </ol>
       <p class="faint">
-        {isWhole || folded === 0 ? '' : `${counted(folded, 'more message')}. `}
+        {isWhole || folded === 0 ? '' : `${counted(folded, 'more message')} (w). `}
         {pagination.next === null ? '' : `These are its first ${SHOWN} messages. `}
         <a href={hrefOf({ session: session.id })} target="_blank" rel="noreferrer">
-          Open the conversation
-        </a>{' '}
-        in a new tab, to correct what was found in it.
+          Open it in a new tab
+        </a>
       </p>
     </>
   );
