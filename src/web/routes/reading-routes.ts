@@ -38,8 +38,18 @@ export interface ReadingRoute {
 }
 
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
-  const { textSearch, sessions, why, changes, overview, attributes, differences, effects, curations, checks } =
-    readers;
+  const {
+    textSearch,
+    sessions,
+    why,
+    changes,
+    overview,
+    attributes,
+    differences,
+    effects,
+    curations,
+    checks,
+  } = readers;
   return [
     reading(SEARCH_TEXTS, (parameters, _, caller) => textSearch.read(parameters, caller)),
     reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),

@@ -58,10 +58,7 @@ describe('the options of the client', () => {
       ParametersOf<client.DifferencesOptions>,
       keyof z.input<typeof differencesParameterSchemas>
     >;
-    true satisfies EqualNames<
-      ParametersOf<client.BriefOptions>,
-      keyof z.input<typeof briefParameterSchemas>
-    >;
+    true satisfies EqualNames<ParametersOf<client.BriefOptions>, keyof z.input<typeof briefParameterSchemas>>;
     true satisfies EqualNames<
       ParametersOf<client.EffectsOptions>,
       keyof z.input<typeof effectsParameterSchemas>

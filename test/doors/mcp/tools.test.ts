@@ -441,6 +441,29 @@ describe('hostile texts', () => {
     );
   });
 
+  it('list topics also where an earlier version of the service does not know lives', async () => {
+    const { call, asked } = harness({
+      '/query': ({ dimensionFields }) => {
+        if (dimensionFields === undefined) return list('topic', ['Parcels']);
+        throw new AppError('VALIDATION_ERROR', 'The query is not valid.', {
+          details: [{ path: 'dimensionFields', message: 'must be isNamed' }],
+        });
+      },
+    });
+    const { text, isError } = await call('topics', {});
+    deepEqual(
+      [isError, rowsOf(structuredContent, 'topics').map(({ name }) => name)],
+      [undefined, ['Parcels']],
+    );
+    ok(asked.some(({ parameters }) => parameters['dimensionFields'] === 'life'));
+    const other = harness({
+      '/query': () => {
+        throw new AppError('VALIDATION_ERROR', 'no', { details: [{ path: 'limit', message: 'no' }] });
+      },
+    });
+    equal((await other.call('topics', {})).isError, true);
+  });
+
   it('say how sure a number is that people have checked', async () => {
     const found = { '/query': () => list('topic', ['Parcels']) };
     const { call } = harness({ ...found, [`/topics/${id(0)}`]: () => why });

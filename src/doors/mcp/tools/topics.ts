@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import { METRICS } from '../../../domain/metrics.ts';
+import { AppError } from '../../../errors.ts';
 import type { Life } from '../../../domain/life-schema.ts';
 import { LIFE_STATES, trackedAs, type LifeState } from '../../../domain/lives.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
@@ -86,9 +87,8 @@ export const topics = tool({
     const choice = { instanceId, ...segmentParameters(args.segment) };
     // Queries neither search names nor sort by growth, so all rows are read.
     const isWhole = args.name !== undefined || args.sort === 'growth';
-    const answer = await reading.query({
+    const answer = await queryWithLife(reading, args.kind, {
       ...rowsOf(choice, args.kind, asked),
-      ...withLife(args.kind),
       ...orderOf(args.sort),
       limit: String(isWhole ? LARGEST_PAGE : args.limit),
       offset: String(isWhole ? 0 : args.offset),
@@ -159,9 +159,21 @@ function rowsOf(choice: QueryString, kind: KindName, during: Pick<Period, 'start
   };
 }
 
-/** Asks for the lives of entities that have one. */
-function withLife(kind: KindName): QueryString {
-  return trackedAs(KINDS[kind].groupBy) === null ? {} : { dimensionFields: 'life' };
+/** Asks also for the lives of entities that have one; a service of an earlier version refuses to tell them. */
+async function queryWithLife(
+  reading: Reading,
+  kind: KindName,
+  parameters: QueryString,
+): Promise<QueryResponse> {
+  if (trackedAs(KINDS[kind].groupBy) === null) return reading.query(parameters);
+  try {
+    return await reading.query({ ...parameters, dimensionFields: 'life' });
+  } catch (error) {
+    const isUnknown =
+      error instanceof AppError && (error.details ?? []).some(({ path }) => path === 'dimensionFields');
+    if (!isUnknown) throw error;
+    return reading.query(parameters);
+  }
 }
 
 function stateOf(
