@@ -451,10 +451,7 @@ describe('hostile texts', () => {
       },
     });
     const { text, isError } = await call('topics', {});
-    deepEqual(
-      [isError, rowsOf(structuredContent, 'topics').map(({ name }) => name)],
-      [undefined, ['Parcels']],
-    );
+    deepEqual([isError, text.includes('Parcels')], [undefined, true]);
     ok(asked.some(({ parameters }) => parameters['dimensionFields'] === 'life'));
     const other = harness({
       '/query': () => {
