@@ -99,8 +99,9 @@ function plain({ title, lines }: Section): string {
 }
 
 /**
- * Writes the sections of a digest: first its totals, then its lists, the news first; empty lists are left out. `instance` is the name
- * to mention, or null. With `instanceId`, the lines of lists lead to what they are about, in that week.
+ * Writes the sections of a digest: first its totals, then its lists, the news first; empty lists are left out.
+ * `instance` is the name to mention, or null. With `instanceId`, the lines of lists lead to what they are about, in that
+ * week.
  */
 export function sectionsOf(
   digest: Digest,
@@ -177,7 +178,10 @@ export function sectionsOf(
   ].filter(({ lines }) => lines.length > 0);
 }
 
-/** Examples: “; marked as fixed since 20 May”, “; marked as fixed in version ‘3.2’, came back”; empty if nobody said that it is fixed. */
+/**
+ * Examples: “; marked as fixed since 20 May”, “; marked as fixed in version ‘3.2’, came back”; empty if nobody said that it
+ * is fixed.
+ */
 function statedOf({ known, timeZone }: Digest, id: string): string {
   const found = known.find((one) => one.id === id);
   if (found === undefined) return '';
@@ -254,8 +258,9 @@ function countsOfGap({ name, sessions, gapType, precision }: EntityFigures): str
 }
 
 /**
- * Examples: “The gap ‘Cancel orders’, fixed since 20 May, comes up less often: in 0.6 % of conversations in the weeks after, 6.1 % before”; “…,
- * came back: in 5.8 % of conversations from 1 July to 28 July, 0.6 % in the weeks after the change”
+ * Examples: “The gap ‘Cancel orders’, fixed since 20 May, comes up less often: in 0.6 % of conversations in the weeks
+ * after, 6.1 % before”; “…, came back: in 5.8 % of conversations from 1 July to 28 July, 0.6 % in the weeks after the
+ * change”
  */
 function fixedLine(one: FixedFigures, timeZone: string): string {
   const { verdict, before, after, again } = one;

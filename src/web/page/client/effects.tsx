@@ -81,10 +81,10 @@ function Counted({ side, effect }: { readonly side: Side; readonly effect: Effec
   );
 }
 
-/** Lists what was fixed, the news first; nothing where nothing was. */
-export function Effects({ version }: { readonly version: string }) {
+/** Lists what was fixed, the news first; nothing where nothing was. `lives`: the statements, as others have other answers. */
+export function Effects({ lives }: { readonly lives: string }) {
   const { isShared } = useNavigation();
-  const found = useEffects(version, { limit: LISTED }, !isShared);
+  const found = useEffects(lives, { limit: LISTED }, !isShared);
   if (found === null || found.effects.length === 0) return null;
   const rows = [...found.effects].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
   return (

@@ -65,6 +65,18 @@ async function askLists(
   return { ...topics, clusters, gaps, repeats, signals, labels };
 }
 
+/** The statements about what is listed: other ones may tell other effects, which messages change once a week at most. */
+function livesIn({ topics, gaps, repeats, signals }: Lists): string {
+  const rows = [topics, gaps, repeats, signals].flatMap(({ elements }) => elements);
+  return rows
+    .flatMap(({ dimensions: { topic, gap, repeatedRequest, csatDsatSignal } }) => {
+      const { life } = topic ?? gap ?? repeatedRequest ?? csatDsatSignal ?? {};
+      return life?.curationId ?? [];
+    })
+    .toSorted()
+    .join();
+}
+
 /** Parts below the figures: topics, changes, gaps, repeats, signals, and the short lists. */
 const PARTS = 6;
 
@@ -114,7 +126,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
             {before === null || rendered < 2 ? null : <ChangesInShort found={before.changes} />}
             {rendered < 3 ? null : (
               <>
-                <Effects version={version} />
+                <Effects lives={livesIn(lists.value)} />
                 <Gaps rows={lists.value.gaps.elements} />
               </>
             )}
