@@ -50,7 +50,7 @@ describe('POST /mcp', () => {
     const { tools } = listed.json<{ result: { tools: { name: string; annotations: object }[] } }>().result;
     deepEqual(
       tools.map(({ name }) => name),
-      ['overview', 'topics', 'why', 'conversations', 'transcript', 'changes'],
+      ['overview', 'topics', 'why', 'conversations', 'transcript', 'changes', 'effects'],
     );
     for (const { annotations } of tools) ok('readOnlyHint' in annotations);
   });

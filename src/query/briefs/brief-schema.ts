@@ -28,19 +28,23 @@ export type BriefParameters = z.output<typeof briefParameterSchemas>;
 export const [MOST_GROUPS, MOST_QUESTIONS] = [20, 8];
 
 const said = z.strictObject({
-  sessionId: uuid,
+  sessionId: uuid.describe('The session of the message.'),
   position: count.describe('Stream position of the message.'),
   createdAt: dateTime,
   text: z.string().describe('What the user said, without personal data, shortened.'),
 });
 
 export const briefResponseSchema = z.strictObject({
-  gap: z.strictObject({
-    id: uuid,
-    name: z.string(),
-    gapType: z.enum(['TOOL', 'KNOWLEDGE']),
-    description: z.string().describe('In a sentence, what is missing.'),
-  }),
+  gap: z
+    .strictObject({
+      id: uuid,
+      name: z.string(),
+      gapType: z
+        .enum(['TOOL', 'KNOWLEDGE'])
+        .describe('TOOL: an action that the assistant cannot perform; KNOWLEDGE: what it does not know.'),
+      description: z.string().describe('In a sentence, what is missing.'),
+    })
+    .describe('The gap; of one that has merged, its heir.'),
   fields: metricsSchema.describe('Its metrics in the range, as a query answers them.'),
   groups: z
     .array(
