@@ -1302,8 +1302,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await section.locator('.said.user button[aria-label="Show all of this message"]').click();
     await section.locator('.said.user .content:has-text("end")').waitFor(SOON);
     equal(await said.textContent(), long);
-    // A key on what has hardly been seen was meant for the one before.
-    await page.waitForTimeout(300);
+    await readingTime(page);
     await page.keyboard.press('y');
     await section.locator('p:has-text("1 conversation checked")').waitFor(SOON);
     // Beside another filter, the number is not the outcome's.
