@@ -964,6 +964,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('h2:text-is("2 conversations")', SOON);
     await page.selectOption('select[title^="Only conversations"]', { label: 'free (1)' }, SOON);
     await page.waitForSelector('h2:text-is("3 conversations")', SOON);
+    await page.locator('.chips button:has-text("or plan: free")').waitFor(SOON);
     await page.click('.chips button:has-text("plan: pro")');
     await page.waitForSelector('h2:text-is("1 conversation")', SOON);
     await page.click('.chips button:has-text("plan: free")');

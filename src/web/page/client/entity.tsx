@@ -323,13 +323,15 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         now={dissatisfied}
         before={was(before, 'dissatisfied')}
         goodWhen="down"
-        meaning="Conversations with a signal of dissatisfaction in their texts."
-        note={excessWords(more)}
+        meaning="Conversations with a signal of dissatisfaction anywhere in them, not only in what is about this."
+        note={(sessions ?? 0) === 0 ? undefined : excessWords(more)}
       />
       <Fact
         label="Resolved"
         text={formatBounds(least, most)}
-        note={`${[...new Set(percent)].join(' to ')} of the conversations`}
+        {...((sessions ?? 0) === 0
+          ? {}
+          : { note: `${[...new Set(percent)].join(' to ')} of the conversations` })}
       />
       <Figure
         label="Handed over"

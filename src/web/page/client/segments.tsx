@@ -53,7 +53,7 @@ export function SegmentChoice() {
         title="Only conversations with an attribute"
         onChange={(event) => choose(event.currentTarget.value)}
       >
-        <option value="">{state.segment.length === 0 ? 'all conversations' : 'and …'}</option>
+        <option value="">{state.segment.length === 0 ? 'all conversations' : 'and, or …'}</option>
         {attributes.map(({ name, values }, attribute) => (
           <optgroup key={name} label={name}>
             {values.map(({ value, sessions }, place) => (
@@ -73,7 +73,10 @@ export function SegmentChips({ leaveOut }: { readonly leaveOut: LeftOut }) {
   const { state, go } = useNavigation();
   const asked = new Set(state.segment.map(([name]) => choiceOf(name, []).name));
   const chips = [
-    ...state.segment.map((chosen) => ({ words: wordsOf(chosen), segment: without(state.segment, chosen) })),
+    ...state.segment.map((chosen, index) => ({
+      words: `${isAlternative(state.segment, index) ? 'or ' : ''}${wordsOf(chosen)}`,
+      segment: without(state.segment, chosen),
+    })),
     // Leaving out nothing takes it off.
     ...Object.entries(leaveOut).flatMap(([name, values]) =>
       asked.has(name)
@@ -97,6 +100,12 @@ export function SegmentChips({ leaveOut }: { readonly leaveOut: LeftOut }) {
       ))}
     </p>
   );
+}
+
+/** True for a value beside another one of its attribute: conversations with either count. */
+function isAlternative(segment: PageState['segment'], index: number): boolean {
+  const [name = ''] = segment[index] ?? [];
+  return !isLeftOutName(name) && segment.slice(0, index).some(([other]) => other === name);
 }
 
 function wordsOf([name, value]: ChosenValue): string {
