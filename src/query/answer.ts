@@ -14,7 +14,7 @@ import { chosenEntities, readDimensions } from './dimensions.ts';
 import { heldPage, type Page } from './held-page.ts';
 import { readInstanceRow } from './instance-row.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
-import type { QueryParameters } from './parameters.ts';
+import { parseQueryParameters, type QueryParameters } from './parameters.ts';
 import { checkSegment, emptiedBy } from './segments.ts';
 import { FACT_COLUMNS, planFactMetrics } from './fact-metrics.ts';
 import { isCountedApart, planQuery, type ChosenEntities, type Wanted } from './plan.ts';
@@ -55,6 +55,18 @@ export async function answerQuery(
       : {}),
     lastProcessedAt: formatInstant(Math.max(instance['processed_at'] as number, since)),
   };
+}
+
+/** Counts the sessions of a range and segment. */
+export async function countSessions(
+  snapshot: Snapshot,
+  { instanceId, range, segment }: Pick<QueryParameters, 'instanceId' | 'range' | 'segment'>,
+  options: AnswerOptions,
+): Promise<Pick<QueryResponse, 'lastProcessedAt'> & { readonly sessions: number }> {
+  const plain = parseQueryParameters({ instanceId, groupBy: 'SESSION', fields: 'messages' });
+  const asked = { ...plain, range, segment, limit: 1 };
+  const { pagination, lastProcessedAt } = await answerQuery(snapshot, asked, options);
+  return { sessions: pagination.total, lastProcessedAt };
 }
 
 /** Turns rows of a statement into elements of the answer. */

@@ -185,10 +185,10 @@ function daysTogether(snapshot: Snapshot): number {
   return Math.min(MOST_DAYS, 2 ** Math.max(0, Math.floor(Math.log2(days))));
 }
 
-type Places = readonly [first: number, end: number];
+export type Places = readonly [first: number, end: number];
 
 /** Returns the rows whose instant is in a range; rows are sorted by it. */
-function placesWithin(
+export function placesWithin(
   { columns: { numbers } }: Pick<HeldPart, 'columns'>,
   column: string,
   { from, to }: Span,

@@ -7,10 +7,25 @@
 import type { SegmentChoice } from '../domain/attributes.ts';
 import { giveWay } from '../domain/give-way.ts';
 import { KINDS } from '../domain/kinds.ts';
-import { lowerBound, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
+import type { HeldPart, HeldRows } from '../store/published/held-rows.ts';
 import type { View } from '../store/view-files.ts';
-import { instant, sameNames, spanOf, type Counted, type Numbers } from './held-counts.ts';
-import { messagesIn, MOST_CUT_HOURS, Pairs, segmentFactsOf, type SegmentSessions } from './held-segments.ts';
+import {
+  instant,
+  placesWithin,
+  sameNames,
+  spanOf,
+  type Counted,
+  type Numbers,
+  type Places,
+} from './held-counts.ts';
+import {
+  ADDED_AT_ONCE,
+  messagesIn,
+  MOST_CUT_HOURS,
+  Pairs,
+  segmentFactsOf,
+  type SegmentSessions,
+} from './held-segments.ts';
 import { wholeUnits, type Range } from './routing.ts';
 
 /** By number minus `least`, as the columns of the source are called. */
@@ -44,7 +59,7 @@ export async function moodsOf(
   });
   if (facts === null || all === null) return null;
   const within = (rows: HeldRows): Piece[] =>
-    rollup === null ? [] : rows.map((part) => ({ part, places: placesOf(part, rollup) }));
+    rollup === null ? [] : rows.map((part) => ({ part, places: placesWithin(part, 'hour', rollup) }));
   const ofAll = { snapshot, instance, counts: ALL };
   const [cutAll, cutOwn] = await Promise.all(
     [ofAll, counted].map((one) => Promise.all(cuts.map((cut) => pieceOf(one, cut, views)))),
@@ -74,7 +89,7 @@ const ALL = { view: 'end_user_rollup', names: 'end_user' } as const;
 
 interface Piece {
   readonly part: Pick<HeldPart, 'columns' | 'skip'>;
-  readonly places: readonly [first: number, end: number];
+  readonly places: Places;
 }
 
 async function pieceOf(counted: Counted, cut: Range, views: readonly View[]): Promise<Piece> {
@@ -82,15 +97,8 @@ async function pieceOf(counted: Counted, cut: Range, views: readonly View[]): Pr
   return { part: { columns, skip: null }, places: [0, columns.rows] };
 }
 
-function placesOf(
-  { columns }: HeldPart,
-  { from, to }: { readonly from: number; readonly to: number },
-): Piece['places'] {
-  const hour = columns.numbers['hour']!;
-  return [lowerBound(hour, from), lowerBound(hour, to)];
-}
-
-const [FOUND, DISSATISFIED] = [1, 2];
+const FOUND = 1;
+const DISSATISFIED = 2;
 
 /** Marks the sessions of the segment by number minus `least`, and returns the share of them that are dissatisfied. */
 async function sessionMoods(
@@ -107,13 +115,10 @@ async function sessionMoods(
     if (marks[at] !== FOUND) all += 1;
     const isDissatisfied = numbers['dsat']![row]! > 0;
     if (isDissatisfied) dissatisfied += 1;
-    marks[at] = isDissatisfied ? DISSATISFIED! : FOUND!;
+    marks[at] = isDissatisfied ? DISSATISFIED : FOUND;
   });
   return { marks, share: dissatisfied / Math.max(1, all) };
 }
-
-/** Rows that are read before it yields to other work: about a millisecond. */
-const READ_AT_ONCE = 2 ** 15;
 
 async function eachRow(
   pieces: readonly Piece[],
@@ -122,7 +127,7 @@ async function eachRow(
   for (const { part, places } of pieces) {
     const [first, end] = places;
     for (let row = first; row < end; row += 1) {
-      if ((row - first) % READ_AT_ONCE === READ_AT_ONCE - 1) await giveWay();
+      if ((row - first) % ADDED_AT_ONCE === ADDED_AT_ONCE - 1) await giveWay();
       if (part.skip?.[row] !== 1) read(part, row);
     }
   }

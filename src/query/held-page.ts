@@ -21,14 +21,7 @@ import {
   type Span,
   type Sums,
 } from './held-counts.ts';
-import {
-  activityOf,
-  bucketsOf,
-  segmentFactsOf,
-  segmentSumsOf,
-  sessionsOf,
-  type SegmentSessions,
-} from './held-segments.ts';
+import { activityOf, bucketsOf, segmentFactsOf, segmentSumsOf, sessionsOf } from './held-segments.ts';
 import { moodsOf } from './held-moods.ts';
 import type { QueryParameters } from './parameters.ts';
 import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
@@ -259,8 +252,6 @@ function wholePart({ columns, skip, orders }: HeldPart): Part {
   return { ...OWN, rows, numbers, idOf: (row) => texts['id']![row]!, skip, orders };
 }
 
-const EVERY_SESSION: SegmentSessions = { has: () => true };
-
 /** With more entities, one statement is faster. */
 const MOST_CHOSEN = 8;
 
@@ -273,7 +264,7 @@ async function membersOf(
   { least, size }: Numbers,
 ): Promise<Members | null | undefined> {
   let marks: Uint8Array | null = null;
-  const sessions = segment.length === 0 ? EVERY_SESSION : await sessionsOf(snapshot, instance, segment);
+  const sessions = await sessionsOf(snapshot, instance, segment);
   if (sessions === null) return undefined;
   if (segment.length > 0 && names === 'session')
     marks = Uint8Array.from({ length: size }, (_, at) => Number(sessions.has(least + at)));

@@ -10,17 +10,19 @@ import type { LocalBucket } from '../domain/local-time.ts';
 import { KINDS } from '../domain/kinds.ts';
 import { bucketStart, HOUR_MICROS, nextBucketStart } from '../domain/time.ts';
 import { quoted, type Columns } from '../store/duckdb.ts';
-import { lowerBound, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
+import type { HeldPart, HeldRows } from '../store/published/held-rows.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import {
   instant,
   kindOf,
   noSums,
+  placesWithin,
   sameNames,
   spanOf,
   type Counted,
   type Numbers,
+  type Places,
   type Sums,
 } from './held-counts.ts';
 import type { QueryParameters } from './parameters.ts';
@@ -162,9 +164,7 @@ export async function segmentSumsOf(
     const sums = noSums(span.size);
     const seen = { sessions: new Pairs(), users: new Pairs() };
     for (const part of rollup === null ? [] : hours) {
-      const hour = part.columns.numbers['hour']!;
-      const places = [lowerBound(hour, rollup!.from), lowerBound(hour, rollup!.to)] as const;
-      await addHours(part, places, sessions, span, sums, seen);
+      await addHours(part, placesWithin(part, 'hour', rollup!), sessions, span, sums, seen);
     }
     for (const cut of cuts) {
       const columns = await messagesIn(counted, cut, views);
@@ -198,11 +198,11 @@ from (${statement.messageFacts(kind, cut)})`);
 }
 
 /** Rows that are added up before it yields to other work: about a millisecond. */
-const ADDED_AT_ONCE = 2 ** 15;
+export const ADDED_AT_ONCE = 2 ** 15;
 
 async function addHours(
   { columns: { numbers }, skip }: Pick<HeldPart, 'columns' | 'skip'>,
-  [first, end]: readonly [first: number, end: number],
+  [first, end]: Places,
   segment: SegmentSessions,
   { least, size }: Numbers,
   sums: Sums,

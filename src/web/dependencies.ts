@@ -249,10 +249,11 @@ export interface HttpDependencies {
     readonly differences: Reader<DifferencesParameters, DifferencesResponse>;
     readonly effects: Reader<EffectsParameters, EffectsResponse>;
     readonly attributes: Reader<AttributesParameters, AttributesResponse>;
-    /** Summarizes a week. */
+    /** Tells what closing a gap takes. */
     readonly briefs: {
       read(id: string, parameters: BriefParameters, caller: string): Promise<BriefResponse>;
     };
+    /** Summarizes a week. */
     readonly digests: Reader<DigestParameters, DigestAnswer>;
     readonly curations: Reader<CurationsParameters, CurationsResponse>;
     /** Draws sessions to check, and estimates from verdicts. */

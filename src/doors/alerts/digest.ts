@@ -5,6 +5,7 @@
  * Test: test/doors/alerts/digest.test.ts.
  */
 import type { SegmentChoice } from '../../domain/attributes.ts';
+import { isTold } from '../../domain/effects.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
 import type { EntityChange, EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
@@ -172,9 +173,6 @@ function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
   };
 }
 
-/** Verdicts that are news. */
-const TOLD: readonly FixedFigures['verdict'][] = ['HELPED', 'CAME_BACK', 'WORSE'];
-
 /** Finds what is fixed whose verdict is another one at the end of the week (`effects`) than at its start. */
 async function toldIn(
   effects: readonly FixedFigures[],
@@ -182,7 +180,7 @@ async function toldIn(
   timeZone: string,
   { start }: Span,
 ): Promise<readonly FixedFigures[]> {
-  const now = effects.filter(({ verdict }) => TOLD.includes(verdict));
+  const now = effects.filter(({ verdict }) => isTold(verdict));
   if (now.length === 0) return [];
   const before = new Map((await figures.effects(timeZone, start)).map(({ id, verdict }) => [id, verdict]));
   return now.filter(({ id, verdict }) => before.get(id) !== verdict);

@@ -472,9 +472,9 @@ export interface EffectsAnswer {
       readonly curationId: string;
     } | null;
     readonly verdict:
-      | 'HELPED'
       | 'CAME_BACK'
       | 'WORSE'
+      | 'HELPED'
       | 'AS_USUAL'
       | 'NO_DIFFERENCE'
       | 'TOO_EARLY'

@@ -53,3 +53,16 @@ export const KIND_NAMES = Object.keys(DECLARED) as [KindName, ...KindName[]];
 
 /** Kinds that can be explained. */
 export const WHY_KINDS = KIND_NAMES.filter((name) => KINDS[name].why !== null) as [KindName, ...KindName[]];
+
+/** The kinds whose entities have changes and effects. */
+const CHANGED = ['topics', 'gaps', 'signals', 'repeats'] as const;
+
+/** Returns the entity of a change or an effect, with its kind. */
+export function changedEntity(of: Readonly<Record<string, unknown>>) {
+  const kind = CHANGED.find((one) => of[KINDS[one].dimension] !== undefined) ?? 'topics';
+  const { id = '', name = '' } = (of[KINDS[kind].dimension] ?? {}) as {
+    readonly id?: string;
+    readonly name?: string;
+  };
+  return { id, name, kind };
+}

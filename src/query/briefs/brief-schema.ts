@@ -4,6 +4,7 @@
  * Test: test/e2e/brief-rules.test.ts.
  */
 import { z } from 'zod';
+import { dimensionShape } from '../../domain/groupings.ts';
 import { metricsSchema, dateTime } from '../../domain/metrics.ts';
 import { MASKED_KINDS } from '../../domain/placeholders.ts';
 import { uuid } from '../../domain/uuid.ts';
@@ -11,6 +12,7 @@ import { queryParameterSchemas, rangeInOrder } from '../parameters.ts';
 
 const count = z.int().min(0);
 const { shape } = queryParameterSchemas;
+const { id, name, gapType, description } = dimensionShape.gap.unwrap().shape;
 
 export const briefParameterSchemas = z
   .strictObject({
@@ -31,19 +33,12 @@ const said = z.strictObject({
   sessionId: uuid.describe('The session of the message.'),
   position: count.describe('Stream position of the message.'),
   createdAt: dateTime,
-  text: z.string().describe('What the user said, without personal data, shortened.'),
+  text: z.string().describe('What was said, without personal data, shortened.'),
 });
 
 export const briefResponseSchema = z.strictObject({
   gap: z
-    .strictObject({
-      id: uuid,
-      name: z.string(),
-      gapType: z
-        .enum(['TOOL', 'KNOWLEDGE'])
-        .describe('TOOL: an action that the assistant cannot perform; KNOWLEDGE: what it does not know.'),
-      description: z.string().describe('In a sentence, what is missing.'),
-    })
+    .strictObject({ id, name, gapType, description })
     .describe('The gap; of one that has merged, its heir.'),
   fields: metricsSchema.describe('Its metrics in the range, as a query answers them.'),
   groups: z

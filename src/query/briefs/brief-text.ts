@@ -47,7 +47,9 @@ export function briefMarkdown(brief: BriefResponse, period: BriefPeriod): string
       `### ${index + 1}. ${topic === null ? 'Something else' : plain(topic.name)}: ${conversations(sessions)}`,
       questions.length === 0 ? 'The texts are gone.' : quotes(questions),
     ]),
-    ...(others === 0 ? [] : [`In ${conversations(others)} more people ask for something else.`]),
+    ...(others === 0
+      ? []
+      : [`${others} more ${others === 1 ? 'conversation is' : 'conversations are'} about other things.`]),
     ...(held.length === 0 ? [] : ['## What the requests hold', held.join('\n')]),
     ...(answers.length === 0 ? [] : ['## What the assistant says now', quotes(answers)]),
   ];

@@ -4,11 +4,11 @@
  *
  * Test: test/e2e/changes-rules.test.ts, test/query/changes/periods.test.ts.
  */
-import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
+import { GROUPINGS } from '../../domain/groupings.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
@@ -118,19 +118,15 @@ async function count(
   { start, end }: Range,
   options: AnswerOptions,
 ): Promise<Counts> {
-  const ask = (groupBy: GroupBy, fields: string, limit: number): Promise<QueryResponse> => {
-    const query = parseQueryParameters({ instanceId, groupBy, fields });
-    return answerQuery(snapshot, { ...query, range: { start, end }, segment, limit }, options);
-  };
-  const [sessions, ...groups] = await Promise.all([
-    ask('SESSION', 'messages', 1),
-    ...CHANGE_GROUPS.map((groupBy) => ask(groupBy, 'sessions', MOST)),
+  const range = { start, end };
+  const [all, ...groups] = await Promise.all([
+    countSessions(snapshot, { instanceId, range, segment }, options),
+    ...CHANGE_GROUPS.map((groupBy) => {
+      const query = parseQueryParameters({ instanceId, groupBy, fields: 'sessions' });
+      return answerQuery(snapshot, { ...query, range, segment, limit: MOST }, options);
+    }),
   ]);
-  return {
-    sessions: sessions.pagination.total,
-    lastProcessedAt: sessions.lastProcessedAt,
-    elements: groups.flatMap(({ elements }) => elements),
-  };
+  return { ...all, elements: groups.flatMap(({ elements }) => elements) };
 }
 
 /** More entities than any instance has. */

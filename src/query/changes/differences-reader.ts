@@ -8,7 +8,7 @@ import type { SegmentChoice } from '../../domain/attributes.ts';
 import { localBucketAt } from '../../domain/local-time.ts';
 import { nextBucketStart, formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
 import type { InstanceReading } from '../instance-row.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
@@ -110,15 +110,13 @@ async function ask(
   { segmentKey = null }: { readonly segmentKey?: string | null } = {},
 ): Promise<QueryResponse> {
   const { instanceId } = query;
-  const fields = groupBy === 'SESSION' ? 'messages' : 'sessions';
   const key = segmentKey === null ? {} : { segmentKey };
-  const plain = parseQueryParameters({ instanceId, groupBy, fields, ...key });
-  const limit = groupBy === 'SESSION' ? 1 : MOST;
-  return answerQuery(snapshot, { ...plain, ...query, granularity, limit }, options);
+  const plain = parseQueryParameters({ instanceId, groupBy, fields: 'sessions', ...key });
+  return answerQuery(snapshot, { ...plain, ...query, granularity, limit: MOST }, options);
 }
 
 async function sideOf(asking: Asking): Promise<Counts> {
-  const all = await ask(asking, 'SESSION', 'ALL');
+  const { sessions } = await countSessions(asking.snapshot, asking.query, asking.options);
   const groups = await Promise.all(
     CHANGE_GROUPS.map(async (groupBy) => ({
       whole: await ask(asking, groupBy, 'ALL'),
@@ -126,7 +124,7 @@ async function sideOf(asking: Asking): Promise<Counts> {
     })),
   );
   return {
-    sessions: all.pagination.total,
+    sessions,
     whole: groups.flatMap(({ whole }) => whole.elements),
     daily: groups.flatMap(({ daily }) => daily.elements),
   };

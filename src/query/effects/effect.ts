@@ -47,13 +47,13 @@ export function effectOf(weeks: Weeks, yearBefore: Weeks | null = null): Effect 
   const none = { chance: null, again: null };
   if (after.length === 0) return { verdict: 'TOO_EARLY', ...none };
   if (totalOf(before).with === 0) return { verdict: 'NOTHING_BEFORE', ...none };
+  const all = shareIn(after.slice(0, WEEKS_AFTER));
   let found: Effect | null = null;
   let fallen: Effect | null = null;
   for (let many = 1; many <= Math.min(WEEKS_AFTER, after.length); many += 1) {
     const since = after.slice(0, many);
     const chance = chanceOfWeeks(since, before);
     const isLess = shareIn(since) < shareIn(before);
-    const all = shareIn(after.slice(0, WEEKS_AFTER));
     found = { verdict: 'NO_DIFFERENCE', chance, again: null };
     if (chance > FALSE_ALARMS / WEEKS_AFTER) continue;
     const isUsual =

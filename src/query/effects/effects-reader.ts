@@ -5,6 +5,7 @@
  * Test: test/e2e/effects-rules.test.ts.
  */
 import type { SegmentChoice } from '../../domain/attributes.ts';
+import { isTold } from '../../domain/effects.ts';
 import { piecesOf } from '../../domain/give-way.ts';
 import { GROUPINGS, type NamesTable } from '../../domain/groupings.ts';
 import { KINDS } from '../../domain/kinds.ts';
@@ -12,7 +13,8 @@ import type { Life } from '../../domain/life-schema.ts';
 import { localBucketAt, localBuckets, wallClock, weeksEarlier } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
+import { attributeValues } from '../attributes-reader.ts';
 import type { Share } from '../changes/significance.ts';
 import { placedFacts } from '../fact-metrics.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
@@ -22,7 +24,6 @@ import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameter
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { Range } from '../routing.ts';
-import { attributeNames } from '../segments.ts';
 import { Statement } from '../statement.ts';
 import {
   differenceOf,
@@ -168,11 +169,10 @@ async function fixedIn(counting: Counting, id: string | null): Promise<Fixed[]> 
 
 async function ask(
   { snapshot, options, instanceId, zone, segment }: Counting,
-  groupBy: Group | 'SEGMENT',
+  groupBy: Group,
   more: Partial<QueryParameters>,
 ): Promise<QueryResponse> {
-  const key = more.segmentKey == null ? {} : { segmentKey: more.segmentKey };
-  const plain = parseQueryParameters({ instanceId, groupBy, fields: 'sessions', ...key });
+  const plain = parseQueryParameters({ instanceId, groupBy, fields: 'sessions' });
   return answerQuery(snapshot, { ...plain, segment, timeZone: zone, limit: MOST, ...more }, options);
 }
 
@@ -186,11 +186,10 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   const compare = (year: { readonly before: Week[]; readonly after: Week[] } | null): Effect =>
     effectOf({ before: before.map(sharesOf), after: after.map(sharesOf) }, year);
   let effect = compare(null);
-  if (effect.verdict !== 'NO_DIFFERENCE' && effect.chance !== null) {
-    // A release has no year before.
-    const then =
-      life.release === null ? await aroundOf(counting, fixed, yearBefore(since, counting.zone), until) : null;
-    if (then !== null && then.before.length > 0 && then.after.length > 0)
+  // The year before can only explain what is told. A release has none.
+  if (isTold(effect.verdict) && life.release === null) {
+    const then = await aroundOf(counting, fixed, yearBefore(since, counting.zone), until);
+    if (then.before.length > 0 && then.after.length > 0)
       effect = compare({ before: then.before.map(sharesOf), after: then.after.map(sharesOf) });
   }
   const own = { ...counting, segment: since.segment };
@@ -238,14 +237,11 @@ async function changeOf(counting: Counting, { fixedAt, release, at }: Life): Pro
     const { start, end } = localBucketAt('DAY', zone, instant);
     return { before: start, after: instant === start ? start : end, segment: counting.segment };
   }
-  const names = await attributeNames(counting.snapshot, counting.instance);
-  if (!names.includes(release.name)) return null;
-  const { elements } = await ask(counting, 'SEGMENT', { segmentKey: release.name, granularity: 'DAY' });
-  const days = elements.flatMap(({ dimensions: { segment, date = '' } }) =>
-    segment?.value === release.value ? [Date.parse(date) * 1000] : [],
-  );
-  if (days.length === 0) return null;
-  const { start, end } = localBucketAt('DAY', zone, Math.min(...days));
+  const { snapshot, instance, segment } = counting;
+  const { values } = await attributeValues(snapshot, instance, { name: release.name, segment, atLeast: 1 });
+  const found = values.find(({ value }) => value === release.value);
+  if (found === undefined) return null;
+  const { start, end } = localBucketAt('DAY', zone, found.firstAt);
   const chosen = { name: release.name, values: [release.value] };
   return { before: start, after: end, segment: [...counting.segment, chosen] };
 }
@@ -343,9 +339,9 @@ async function sideOf(
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (first === undefined || last === undefined) return null;
   const range = { start: first.start, end: last.end };
-  const [{ elements }, of] = await Promise.all([
+  const [{ elements }, { sessions: of }] = await Promise.all([
     ask(counting, groupBy, { ids: [id], range }),
-    totalIn(counting, range),
+    countSessions(counting.snapshot, { ...counting, range }, counting.options),
   ]);
   const sessions = elements[0]?.fields.sessions ?? 0;
   return {
@@ -355,10 +351,4 @@ async function sideOf(
     of,
     share: sessions / of,
   };
-}
-
-async function totalIn({ snapshot, options, instanceId, segment }: Counting, range: Range): Promise<number> {
-  const plain = parseQueryParameters({ instanceId, groupBy: 'SESSION', fields: 'messages' });
-  const { pagination } = await answerQuery(snapshot, { ...plain, range, segment, limit: 1 }, options);
-  return pagination.total;
 }

@@ -62,8 +62,8 @@ const effectSchema = z.strictObject({
   verdict: z
     .enum(EFFECT_VERDICTS)
     .describe(
-      'HELPED: its share of sessions is lower since then. CAME_BACK: it was lower, and rose again. WORSE: it is higher. ' +
-        'AS_USUAL: it differs, but a steady trend, or what happened a year before, explains that as well. ' +
+      'HELPED: its share of sessions fell in the weeks after. CAME_BACK: it fell, and rose again. WORSE: it rose in the ' +
+        'weeks after. AS_USUAL: it differs, but a steady trend, or what happened a year before, explains that as well. ' +
         'NO_DIFFERENCE: none is larger than chance. TOO_EARLY: no whole week with sessions has passed. NOTHING_BEFORE: ' +
         `no session of the ${WEEKS_BEFORE} weeks before had it.`,
     ),
@@ -75,7 +75,8 @@ const effectSchema = z.strictObject({
   after: effectSideSchema
     .nullable()
     .describe(
-      `The whole weeks since then that are over, ${WEEKS_AFTER} at most, of what came back those before that; null: there is none with a session.`,
+      `The whole weeks since then that are over, ${WEEKS_AFTER} at most, of what came back those before that; null: ` +
+        'there is none with a session.',
     ),
   again: effectSideSchema.nullable().describe('CAME_BACK: the weeks in which it is more frequent again.'),
   latest: effectSideSchema

@@ -7,6 +7,7 @@ import { z } from 'zod';
 import type { Change } from '../../../query/changes/changes-schema.ts';
 import { cell, table } from '../data-text.ts';
 import { findInstance } from '../find.ts';
+import { changedEntity } from '../kinds.ts';
 import { counted, percent } from '../numbers.ts';
 import { periodText, rangeParameters, readPeriod } from '../period.ts';
 import { AppError } from '../../../errors.ts';
@@ -104,13 +105,11 @@ export const changes = tool({
   },
 });
 
-function changeRow({ topic, gap, csatDsatSignal: signal, ...of }: Change) {
-  const entity = topic ?? gap ?? signal;
-  const kind = topic !== undefined ? 'topics' : gap !== undefined ? 'gaps' : 'signals';
-  const type = gap?.gapType ?? signal?.signalType;
+function changeRow(of: Change) {
+  const { kind, ...entity } = changedEntity(of);
+  const type = of.gap?.gapType ?? of.csatDsatSignal?.signalType;
   return {
-    id: entity?.id ?? '',
-    name: entity?.name ?? '',
+    ...entity,
     kind: kind as 'topics' | 'gaps' | 'signals',
     ...(type === undefined ? {} : { type }),
     change: of.change,

@@ -8,6 +8,7 @@ import { EFFECT_VERDICTS, EFFECT_WORDS } from '../../../domain/effects.ts';
 import type { EffectAnswer } from '../../../query/effects/effects-schema.ts';
 import { cell, table } from '../data-text.ts';
 import { findInstance } from '../find.ts';
+import { changedEntity } from '../kinds.ts';
 import { counted, percent } from '../numbers.ts';
 import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
 import { freshness, instance, limit, named, source, tool } from '../tool.ts';
@@ -90,13 +91,10 @@ export const effects = tool({
 });
 
 function effectRow(effect: EffectAnswer) {
-  const { topic, gap, csatDsatSignal: signal, repeatedRequest, life, verdict, difference } = effect;
-  const entity = topic ?? gap ?? signal ?? repeatedRequest;
+  const { life, verdict, difference } = effect;
   const release = life?.release;
   return {
-    id: entity?.id ?? '',
-    name: entity?.name ?? '',
-    kind: kindOf(effect),
+    ...changedEntity(effect),
     verdict,
     fixed: release == null ? `since ${life?.fixedAt ?? ''}` : `in ${release.name} ${release.value}`,
     before: effect.before,
@@ -106,10 +104,4 @@ function effectRow(effect: EffectAnswer) {
     differenceLow: difference?.low ?? null,
     differenceHigh: difference?.high ?? null,
   };
-}
-
-function kindOf({ topic, gap, csatDsatSignal }: EffectAnswer): 'topics' | 'gaps' | 'signals' | 'repeats' {
-  if (topic !== undefined) return 'topics';
-  if (gap !== undefined) return 'gaps';
-  return csatDsatSignal === undefined ? 'repeats' : 'signals';
 }

@@ -216,8 +216,8 @@ function ConditionFields({
       ) : null}
       {kind === 'came_back' ? (
         <p class="faint">
-          What you say is fixed, and came up less often since then, is watched for a year. What came back
-          before now stands on the overview.
+          What you say is fixed, and came up less often since then, is watched for a year. The overview lists
+          what came back before.
         </p>
       ) : null}
       {kind === 'digest' || kind === 'came_back' ? null : (

@@ -3,7 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { api, type ChangesResponse } from './api.ts';
+import { api, type ChangesResponse, type EffectsResponse } from './api.ts';
 import { SaveDigest } from './digest.tsx';
 import { counted, formatCount, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
@@ -11,11 +11,15 @@ import { Empty, Fault, Go, Head, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
 
 type Change = ChangesResponse['changes'][number];
+type Effect = EffectsResponse['effects'][number];
 
-/** Returns the entity of a change or a difference. */
-export function entityOf({ topic, gap, csatDsatSignal }: Pick<Change, 'topic' | 'gap' | 'csatDsatSignal'>) {
-  const { id, name } = topic ?? gap ?? csatDsatSignal ?? { id: '', name: '' };
-  const view = topic !== undefined ? 'topic' : gap !== undefined ? 'gap' : 'signal';
+type Entities = Pick<Effect, 'topic' | 'gap' | 'csatDsatSignal' | 'repeatedRequest'>;
+
+/** Returns the entity of a change, a difference or an effect. */
+export function entityOf({ topic, gap, csatDsatSignal, repeatedRequest }: Entities) {
+  const { id, name } = topic ?? gap ?? csatDsatSignal ?? repeatedRequest ?? { id: '', name: '' };
+  const signal = csatDsatSignal === undefined ? 'repeat' : 'signal';
+  const view = topic !== undefined ? 'topic' : gap !== undefined ? 'gap' : signal;
   return { id, name, view, kind: csatDsatSignal?.signalType ?? view } as const;
 }
 

@@ -23,15 +23,19 @@ const OF_USER = 160;
 const OF_HELP = 32;
 const OF_REPLY = 64;
 
+const WROTE = 'You see what the user wrote.';
+const ADMITS =
+  'You see where the assistant says that it cannot do or does not know something, and the question before; otherwise ' +
+  'what the user wrote.';
+
 /** What people read first in a check of this, as a sentence on the page. */
 export const LEAD_WORDS: Readonly<Record<Checked, string>> = {
-  TOPIC: 'You see what the user wrote.',
-  REPEATED_REQUEST: 'You see what the user wrote.',
-  LABEL: 'You see what the user wrote.',
+  TOPIC: WROTE,
+  REPEATED_REQUEST: WROTE,
+  LABEL: WROTE,
   SIGNAL: 'You see how the user reacts, and how the reply before begins.',
-  GAP: 'You see where the assistant says that it cannot do or does not know something, and the question before; otherwise what the user wrote.',
-  GAP_TYPE:
-    'You see where the assistant says that it cannot do or does not know something, and the question before; otherwise what the user wrote.',
+  GAP: ADMITS,
+  GAP_TYPE: ADMITS,
   OUTCOME: 'You see how the conversation ends.',
 };
 

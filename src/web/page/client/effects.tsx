@@ -3,8 +3,9 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { EFFECT_WORDS, type EffectVerdict } from '../../../domain/effects.ts';
+import { EFFECT_VERDICTS, EFFECT_WORDS, type EffectVerdict } from '../../../domain/effects.ts';
 import { api, type EffectsResponse } from './api.ts';
+import { entityOf } from './changes.tsx';
 import { formatCount, formatNet, formatPoints, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
@@ -14,7 +15,6 @@ import { clockAt } from './zone.ts';
 
 type Effect = EffectsResponse['effects'][number];
 type Side = NonNullable<Effect['before']>;
-type View = 'topic' | 'gap' | 'repeat' | 'signal';
 
 const LOOKS: Readonly<Record<EffectVerdict, string>> = {
   HELPED: 'tag good',
@@ -86,7 +86,7 @@ export function Effects({ lives }: { readonly lives: string }) {
   const { isShared } = useNavigation();
   const found = useEffects(lives, { limit: LISTED }, !isShared);
   if (found === null || found.effects.length === 0) return null;
-  const rows = [...found.effects].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+  const rows = found.effects.toSorted((a, b) => newsOf(a) - newsOf(b));
   return (
     <Section title="What was fixed">
       <table>
@@ -116,24 +116,15 @@ export function Effects({ lives }: { readonly lives: string }) {
         </tbody>
       </table>
       <p class="faint">
-        Its share of conversations in the weeks before it was fixed, in the weeks after, and in the latest
-        weeks. It counts as a change only if it is larger than chance explains.
+        Shares of conversations in the weeks before the fix, in the weeks after it, and in the latest weeks.
+        Only a difference that is larger than chance explains counts as a change.
       </p>
     </Section>
   );
 }
 
 const LISTED = 20;
-const ORDER: readonly EffectVerdict[] = [
-  'CAME_BACK',
-  'WORSE',
-  'HELPED',
-  'AS_USUAL',
-  'NO_DIFFERENCE',
-  'TOO_EARLY',
-  'NOTHING_BEFORE',
-];
-
+const newsOf = ({ verdict }: Effect): number => EFFECT_VERDICTS.indexOf(verdict);
 function useEffects(
   version: string,
   more: Readonly<Record<string, string | number>>,
@@ -145,19 +136,6 @@ function useEffects(
     isWanted ? api.effects({ instanceId: instance, ...segment, ...more }, signal) : null,
   );
   return value;
-}
-
-function entityOf({ topic, gap, csatDsatSignal, repeatedRequest }: Effect) {
-  const { id, name } = topic ?? gap ?? csatDsatSignal ?? repeatedRequest ?? { id: '', name: '' };
-  const view: View =
-    topic !== undefined
-      ? 'topic'
-      : gap !== undefined
-        ? 'gap'
-        : csatDsatSignal !== undefined
-          ? 'signal'
-          : 'repeat';
-  return { id, name, view };
 }
 
 /** The days of a side, as the range of the page. */

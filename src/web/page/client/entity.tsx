@@ -323,7 +323,7 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         now={dissatisfied}
         before={was(before, 'dissatisfied')}
         goodWhen="down"
-        meaning="Conversations with a signal of dissatisfaction anywhere in them, not only in what is about this."
+        meaning="Conversations in which the user shows dissatisfaction at any point, with this or something else."
         note={(sessions ?? 0) === 0 ? undefined : excessWords(more)}
       />
       <Fact

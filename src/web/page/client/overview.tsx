@@ -152,8 +152,8 @@ function HowSure({ topics }: { readonly topics: readonly Row[] }) {
   return topic === undefined ? null : (
     <p class="faint">
       Models and rules judge what is counted here, and can be wrong. The page of each topic, gap, repeated
-      request and signal says how sure its number is, once somebody has read 50 conversations, about five
-      minutes: <Go to={{ view: 'topic', id: topic.id }}>check “{topic.name}”</Go>.
+      request and signal says how sure its number is, once somebody has read 50 conversations (about five
+      minutes): <Go to={{ view: 'topic', id: topic.id }}>check “{topic.name}”</Go>.
     </p>
   );
 }
