@@ -1,5 +1,5 @@
 -- view: dimensions
--- version: 9
+-- version: 10
 -- publish: instance key(instance) order(instance)
 -- publish: session key(session) order(instance, session)
 -- publish: end_user key(end_user) order(instance, end_user)
@@ -11,7 +11,7 @@
 -- publish: gap key(instance, gap) order(instance, gap)
 -- publish: curation key(instance, curation) order(instance, curation)
 -- publish: record_metadata key(instance, record, record_key, member) order(instance, record, record_key, member)
--- kept: since version 9
+-- kept: since version 10
 -- carried: from version 8
 --
 -- What is each numbered thing called, outside and in words?
@@ -25,12 +25,14 @@
 -- is_own, description of a topic: a person made it, and what they wrote about it
 -- is_hidden           of a topic: what it holds counts as without a topic
 -- is_named            of a topic, cluster or gap: a person gave or pinned its name
--- signal.source       INFERRED from the text of a message, or GIVEN by an end user (view feedback)
+-- signal.source       INFERRED from the text of a message, GIVEN by an end user (view feedback), or OBSERVED in what the
+--                     assistant does
 -- curation            what people decided, numbered in stream order: what (action), of which entity, with which other
 --                     members (detail: JSON), why it changes nothing (refused), and which curation undid it
 -- session.end_user    the end user who started the conversation (0: none)
 -- session.outcome     how it ended so far (src/domain/session-outcomes.ts), as a person said or else as it was found;
 --                     null: the user has asked for nothing yet
+-- session.unanswered  its last turn is a wish of the user, so far without a reply
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
 --                     ellipsis, so that an answer stays small: id is made of all of it
@@ -52,7 +54,7 @@ create table instance (
 );
 create table session (
   instance integer, session integer, id uuid, end_user integer, title varchar, summary varchar, language varchar,
-  outcome varchar, external_id varchar, seq bigint
+  outcome varchar, unanswered boolean, external_id varchar, seq bigint
 );
 create table end_user (instance integer, end_user integer, id uuid, external_id varchar, seq bigint);
 create table micro (instance integer, micro integer, topic integer, seq bigint);
@@ -109,7 +111,7 @@ upsert into instance from (
 ) key (instance) once (id, project) set (last_sequence) greatest (processed_at);
 
 upsert into session from batch_session key (session) once (instance, id)
-  set (end_user, title, summary, language, outcome);
+  set (end_user, title, summary, language, outcome, unanswered);
 
 -- when: batch_session_name
 update session set external_id = b.external_id, seq = getvariable('seq')
@@ -149,7 +151,8 @@ upsert into record_metadata from batch_metadata key (instance, record, record_ke
 insert into batch_instance
 select instance, id::varchar, project::varchar, last_sequence, epoch_us(processed_at) from kept.instance;
 insert into batch_session
-select instance, session, id::varchar, end_user, title, summary, language, outcome from kept.session;
+select instance, session, id::varchar, end_user, title, summary, language, outcome, unanswered::integer
+from kept.session;
 insert into batch_session_name select session, external_id from kept.session where external_id is not null;
 insert into batch_end_user select instance, end_user, id::varchar, external_id from kept.end_user;
 insert into batch_micro select instance, micro, topic from kept.micro;
@@ -194,3 +197,5 @@ where value <> '' and not regexp_matches(name || value, '\p{Cc}')
 -- @carried
 -- Nobody could give feedback.
 alter table signal add column if not exists source varchar default 'INFERRED';
+-- Nobody knew who waited.
+alter table session add column if not exists unanswered boolean default false;

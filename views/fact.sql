@@ -17,9 +17,9 @@
 --   kind 6 label             slot 32 + label
 -- event_at                event time (UTC, microseconds)
 -- micro             micro-cluster under discussion (null: none); its topic, and the topic's cluster, are entities
--- sat, dsat         satisfaction signals on the message that were inferred
--- wait              step of the user's wait (src/domain/waits.ts) for the message; of kinds 3 and 4, which are on users'
---                   turns, for the reply before it; 0: none
+-- sat, dsat         satisfaction signals on the message whose source is INFERRED
+-- wait              step of the user's wait (src/domain/waits.ts) for the message; of kinds 3 and 4 on a user's turn, for the
+--                   reply before it; 0: none
 -- prev_session_at   previous-occurrence link: time of the fact just before this one among the facts of the same
 --                   (kind, entity, session), in the order (event_at, fact_id); -infinity when there is none
 -- prev_user_at      the same for (kind, entity, end user); -infinity for kind 0 and where there is no end user

@@ -225,6 +225,8 @@ export interface SessionRow {
   readonly language: string | null;
   /** What a person said, else what was found. */
   readonly outcome: SessionOutcome | null;
+  /** True if its last turn is a wish of the user that the assistant has not answered. Left out: false. */
+  readonly isUnanswered?: boolean;
 }
 
 /** A micro-cluster's topic: null until the topic is created (at its third request). */

@@ -116,6 +116,7 @@ export interface Grouping {
 /** How the sessions of a row went and ended. */
 const ENDINGS = [
   'handedOver',
+  'droppedOff',
   'resolvedAtLeast',
   'resolvedAtMost',
   'cameBack',
@@ -285,7 +286,10 @@ const DECLARED = {
       source: onRequest(
         z
           .enum(SIGNAL_SOURCES)
-          .describe('INFERRED: found in the text of the message; GIVEN: feedback of an end user.'),
+          .describe(
+            'INFERRED: found in the text of the message; GIVEN: feedback of an end user; OBSERVED: shown by what the ' +
+              'assistant does. No count of SAT or DSAT holds what is observed.',
+          ),
         'source',
       ),
       ...sureness,

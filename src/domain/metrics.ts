@@ -139,6 +139,14 @@ const DECLARED = {
     value: (row) => number(row, 'handed_over'),
     facts: 'outcomes',
   },
+  droppedOff: {
+    schema: count.describe(
+      'Those of `sessions` whose last turn is a wish or question of the user that the assistant has not answered.',
+    ),
+    sql: 'dropped_off',
+    value: (row) => number(row, 'dropped_off'),
+    facts: 'outcomes',
+  },
   resolvedAtLeast: {
     schema: count.describe('Those of `sessions` that end solved: at least so many were resolved.'),
     sql: 'resolved_least',

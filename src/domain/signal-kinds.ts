@@ -2,14 +2,15 @@
  * The kinds of satisfaction signal. Those that are inferred from texts follow the rubrics of the satisfaction
  * literature; their phrases are in `lexicon/<language>/signals.json`, the required preceding acts in
  * `src/reader/acts/signal-phrases.ts`. Those that end users give come from feedback (views/feedback.sql), and no count
- * of SAT or DSAT contains them unless a query asks for it. Facts store a kind's index: a key never changes, and new
- * kinds go to the end.
+ * of SAT or DSAT contains them unless a query asks for it. Those that are observed show in what the assistant does
+ * (`src/reader/conversations/conduct.ts`): no count contains them, and no list until people have checked them. Facts
+ * store a kind's index: a key never changes, and new kinds go to the end.
  *
  * Test: test/reader/acts/signals.test.ts, test/view-laws.test.ts.
  */
 
-/** Where a signal comes from: the text of the message, or feedback on it. */
-export const SIGNAL_SOURCES = ['INFERRED', 'GIVEN'] as const;
+/** Where a signal comes from: the text of the message, feedback on it, or what the assistant does. */
+export const SIGNAL_SOURCES = ['INFERRED', 'GIVEN', 'OBSERVED'] as const;
 export type SignalSource = (typeof SIGNAL_SOURCES)[number];
 
 /** What a query counts as SAT and DSAT: signals of one source, or of both. */
@@ -133,6 +134,35 @@ export const SIGNALS = [
     name: 'Thumbs down',
     description: 'Given by an end user: the message was bad. It does not count as DSAT.',
   },
+  {
+    key: 'ignores-correction',
+    type: 'DSAT',
+    source: 'OBSERVED',
+    name: 'Ignored a correction',
+    description:
+      'The user corrects the assistant, and it gives the same answer again, or must be corrected again at once.',
+  },
+  {
+    key: 'forgets',
+    type: 'DSAT',
+    source: 'OBSERVED',
+    name: 'Forgot what was said',
+    description: 'The assistant asks again for what the user has told it.',
+  },
+  {
+    key: 'answers-else',
+    type: 'DSAT',
+    source: 'OBSERVED',
+    name: 'Answered something else',
+    description: 'The user asks the same again after an answer that has nothing of the request.',
+  },
+  {
+    key: 'repeats-itself',
+    type: 'DSAT',
+    source: 'OBSERVED',
+    name: 'Kept repeating itself',
+    description: 'The user complains or asks again, and the assistant gives an answer that it gave before.',
+  },
 ] as const satisfies readonly {
   key: string;
   type: 'SAT' | 'DSAT';
@@ -144,6 +174,8 @@ export const SIGNALS = [
 type Signal = (typeof SIGNALS)[number];
 /** Keys of the inferred kinds. */
 export type SignalKey = Extract<Signal, { readonly source: 'INFERRED' }>['key'];
+/** Keys of the observed kinds. */
+export type ObservedKey = Extract<Signal, { readonly source: 'OBSERVED' }>['key'];
 
 /** The kinds that are inferred, in the order of their indexes. */
 export const INFERRED_SIGNALS = SIGNALS.filter(

@@ -19,6 +19,7 @@ import type { Row } from '../store/duckdb.ts';
 import type { Statement } from '../store/published/segment-sql.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import { checkedAs, checkedEntities, readEstimate } from './checks/estimates.ts';
+import { hiddenSignals } from './checks/hidden-signals.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities } from './plan.ts';
 import { livesOf } from './curations/lives.ts';
@@ -251,6 +252,8 @@ async function topicsOf(
   return result;
 }
 
+const NONE: ReadonlySet<number> = new Set();
+
 /** Returns the numbers of the entities that a query's filters name. */
 export async function chosenEntities(
   snapshot: Snapshot,
@@ -270,13 +273,18 @@ export async function chosenEntities(
       grouping === own && lifeStates !== null
         ? await standsIn(snapshot, instance, groupBy, lifeStates)
         : null;
-    if (uuids === null && type === null && source === null && isInState === null) continue;
+    const hidden =
+      names === 'signal' && grouping === own && uuids === null && source === null
+        ? await hiddenSignals(snapshot, instance)
+        : NONE;
+    if (uuids === null && type === null && source === null && isInState === null && hidden.size === 0)
+      continue;
     const rows = await cachedNames(snapshot, names, instance);
     const named = uuids === null ? null : new Set(uuids.map((uuid) => uuid.toLowerCase()));
     chosen[names] = [...rows]
       .filter(([, row]) => named === null || named.has(row['id'] as string))
       .filter(([, row]) => type === null || row['gap_type'] === type)
-      .filter(([, row]) => source === null || row['source'] === source)
+      .filter(([number, row]) => (source === null || row['source'] === source) && !hidden.has(number))
       .map(([number]) => heirOf(rows, number))
       .filter((number) => isInState === null || isInState(number));
   }

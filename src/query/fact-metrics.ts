@@ -18,7 +18,7 @@ import { Statement, type Plan } from './statement.ts';
 /** The columns of each source, with their values where no fact has any. */
 export const FACT_COLUMNS: Readonly<Record<FactSource, Readonly<Record<string, 0 | null>>>> = {
   waits: { wait: null, wait_p95: null },
-  outcomes: { handed_over: 0, resolved_least: 0, resolved_most: 0 },
+  outcomes: { handed_over: 0, dropped_off: 0, resolved_least: 0, resolved_most: 0 },
   returns: { came_back: 0 },
   moods: { dissatisfied: 0, excess_dissatisfied: 0 },
   usage: { input_tokens: null, output_tokens: null, cost_nanos: null },
@@ -98,7 +98,7 @@ from ${facts} where wait > 0 and ${isAsked(by)} group by bucket, ${by}`;
     const isOne = (outcomes: readonly SessionOutcome[]): string =>
       `outcome in (${outcomes.map((outcome) => `'${outcome}'`).join(', ')})`;
     const count = (condition: string): string => `(count(*) filter (where ${condition}))::integer`;
-    return `select bucket, number, ${count("outcome = 'handed_over' or said")} as handed_over,
+    return `select bucket, number, ${count("outcome = 'handed_over' or said")} as handed_over, ${count('unanswered')} as dropped_off,
   ${count(isOne(RESOLVED))} as resolved_least, ${count(isOne(PERHAPS_RESOLVED))} as resolved_most
 from (${sessionsOfRows(statement, parameters, isAsked)})
 join ${statement.names('session')} using (session)

@@ -300,7 +300,8 @@ export const queryParameterSchemas = z.strictObject({
     .describe(
       only(
         'signalSource',
-        'signals found in texts (INFERRED) or given by end users as feedback (GIVEN). Left out: both.',
+        'signals found in texts (INFERRED), given by end users as feedback (GIVEN), or observed in what the assistant ' +
+          'does (OBSERVED). Left out: all, but for observed ones that people have not yet checked to be right in 85 %.',
       ),
     ),
   lifeStates: listOf(oneOf(LIFE_STATES))

@@ -91,7 +91,9 @@ export function transcriptOf(
     topic: topic === undefined ? null : named(topic),
     labels: rowsOf(KINDS.label).map(named),
     signals: rowsOf(KINDS.signal).flatMap((row) =>
-      row['source'] === 'GIVEN' ? [] : [{ ...named(row), signalType: row['signal_type'] as 'SAT' | 'DSAT' }],
+      row['source'] !== 'INFERRED'
+        ? []
+        : [{ ...named(row), signalType: row['signal_type'] as 'SAT' | 'DSAT' }],
     ),
     feedback,
     gap: gap === undefined ? null : { ...named(gap), gapType: gap['gap_type'] as 'TOOL' | 'KNOWLEDGE' },

@@ -334,6 +334,54 @@ describe('what people check', { concurrency: 10 }, () => {
     match(fault.details?.[0]?.message ?? fault.message, /must be one of solved, thanked/);
   });
 
+  it("lists what the assistant did wrong once people have checked it, and counts it as nobody's dissatisfaction", async () => {
+    const articles = 'You can find all our articles in the help center.';
+    const conversations = [0, 1].map((hour) => [
+      user('How do I export my data?', `2026-03-03T1${hour}:00:00Z`),
+      assistant(articles, `2026-03-03T1${hour}:01:00Z`),
+      user('How do I export my data, please?', `2026-03-03T1${hour}:02:00Z`),
+      assistant(articles, `2026-03-03T1${hour}:03:00Z`),
+      user('And how do I import it?', `2026-03-03T1${hour}:04:00Z`),
+    ]);
+    const { instanceId, sessions, position } = await fill(client, conversations);
+    const shop = new Shop(instanceId, position);
+    await shop.reached();
+    const listed = async (
+      parameters: Parameters = {},
+    ): Promise<Record<string, { id: string; sessions: number }>> => {
+      const rows = await client.rows({ instanceId, groupBy: 'CSAT_DSAT', fields: 'sessions', ...parameters });
+      return Object.fromEntries(
+        rows.map(({ dimensions: { csatDsatSignal: signal }, fields }) => [
+          signal?.name ?? '',
+          { id: signal?.id ?? '', sessions: fields.sessions ?? 0 },
+        ]),
+      );
+    };
+    const name = 'Kept repeating itself';
+    const observed = await listed({ signalSource: 'OBSERVED' });
+    deepEqual(Object.keys(observed), [name]);
+    const { id, sessions: found } = observed[name]!;
+    equal(found, 2);
+    const before = await listed();
+    equal(name in before, false);
+    const [all] = await client.rows({ instanceId, groupBy: 'SESSION', fields: 'dsat', 'sort.field': 'dsat' });
+    // Asking again is dissatisfaction that was inferred; the answer that comes again is none.
+    equal(all?.fields.dsat, 1);
+    const ended = { instanceId, groupBy: 'CSAT_DSAT', fields: 'droppedOff', signalSource: 'OBSERVED' };
+    equal((await client.rows(ended))[0]?.fields.droppedOff, 2);
+    const check = async (sessionId: string, verdict: string): Promise<void> => {
+      const answer = await shop.send('/v1/checks', { of: 'SIGNAL', id, sessionId, verdict });
+      equal(answer.status, 201, JSON.stringify(answer.body));
+    };
+    await check(sessions[0] ?? '', 'YES');
+    await check(sessions[1] ?? '', 'NO');
+    equal(name in (await listed()), false);
+    await check(sessions[1] ?? '', 'YES');
+    deepEqual(await listed(), { ...before, [name]: { id, sessions: 2 } });
+    await check(sessions[0] ?? '', 'NO');
+    deepEqual(await listed(), before);
+  });
+
   it('refuses what does not exist, and says which', async () => {
     const shop = await Shop.open();
     const [{ sessionId } = { sessionId: '' }] = (await shop.checks({ id: shop.cancel })).sample;

@@ -308,7 +308,7 @@ const THERE = 'where value is not null';
 const NAMED = {
   session_attribute: '(select id from st.session s where s.session = t.session) as session_id, name, value',
   record_metadata: 'record, record_key, member, value',
-  session: 'id, title, summary, language, outcome, external_id',
+  session: 'id, title, summary, language, outcome, unanswered, external_id',
   feedback: 'session_id, author, value, target_at, message, holds',
   end_user: 'id, external_id',
   topic: 'id, name, description, is_own, is_hidden, is_named, since',

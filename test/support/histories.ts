@@ -8,7 +8,6 @@ import { derivedId } from '../../src/domain/ids.ts';
 import { KINDS, slotOf } from '../../src/domain/kinds.ts';
 import {
   COUNTED_SIGNALS,
-  INFERRED_SIGNALS,
   isGiven,
   SIGNAL_SOURCES,
   SIGNALS,
@@ -121,6 +120,8 @@ const REPEATED_REQUESTS = 3;
 const GAPS = 4;
 const LABELS = 2;
 const NAMES = 2;
+/** Signals that the analysis finds. */
+const FOUND_SIGNALS = SIGNALS.flatMap(({ source }, signal) => (source === 'GIVEN' ? [] : [signal]));
 const ATTRIBUTES = ['plan', 'version', 'handedOver'] as const;
 const VALUES = [null, 'free', 'pro', '3.2', 'true'] as const;
 const HOUR = 3_600_000_000;
@@ -162,7 +163,7 @@ function historyMessage(ranks: number): fc.Arbitrary<HistoryMessage> {
       at: instant,
       micro: orNone(MICROS),
       signals: fc
-        .uniqueArray(fc.integer({ min: 0, max: INFERRED_SIGNALS.length - 1 }), { maxLength: 2 })
+        .uniqueArray(fc.constantFrom(...FOUND_SIGNALS), { maxLength: 2 })
         .map((list) => list.toSorted((a, b) => a - b)),
       repeatedRequest: maybe(upTo(REPEATED_REQUESTS), 0.3),
       gap: maybe(upTo(GAPS), 0.3),
@@ -277,6 +278,7 @@ const textsOf = (session: number, arrived: number) => ({
   summary: `${arrived} messages`,
   language: arrived < 2 ? null : session % 2 === 0 ? 'en' : 'de',
   outcome: arrived < 2 ? null : SESSION_OUTCOMES[(session + arrived) % SESSION_OUTCOMES.length]!,
+  isUnanswered: (session + arrived) % 3 === 1,
 });
 
 const userName = (user: number): string => `user-${user}`;
@@ -567,7 +569,7 @@ function correctedFact(
 /** The slots in which two versions of a message differ. */
 function changedSlots(before: MessageFact, after: MessageFact): CorrectionRow[] {
   const { position } = after;
-  const rows = INFERRED_SIGNALS.flatMap((_, signal): CorrectionRow[] => {
+  const rows = FOUND_SIGNALS.flatMap((signal): CorrectionRow[] => {
     const isThere = after.signals.includes(signal);
     if (isThere === before.signals.includes(signal)) return [];
     const slot = slotOf(KINDS.signal, signal);
@@ -689,17 +691,11 @@ function descriptions(): Pick<Assignment, 'clusters' | 'signals' | 'labels'> {
       id: entityId(KIND_NUMBERS.cluster, instance, cluster),
       name: `cluster ${cluster}`,
     })),
-    signals: each(INFERRED_SIGNALS.length, (instance, number) => {
-      const signal = INFERRED_SIGNALS[number - 1] as (typeof INFERRED_SIGNALS)[number];
-      return {
-        instance,
-        signal: number - 1,
-        id: entityId(KIND_NUMBERS.signal, instance, number - 1),
-        name: signal.name,
-        signalType: signal.type,
-        source: signal.source,
-        description: signal.description,
-      };
+    signals: each(FOUND_SIGNALS.length, (instance, number) => {
+      const signal = FOUND_SIGNALS[number - 1]!;
+      const { name, type, source, description } = SIGNALS[signal]!;
+      const id = entityId(KIND_NUMBERS.signal, instance, signal);
+      return { instance, signal, id, name, signalType: type, source, description };
     }),
   };
 }

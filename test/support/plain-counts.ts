@@ -51,6 +51,7 @@ export interface PlainNames {
     readonly summary: string | null;
     readonly language: string | null;
     readonly outcome: SessionOutcome | null;
+    readonly isUnanswered?: boolean;
     readonly externalId: string | null;
   };
   readonly externalId: (user: number) => string;
@@ -257,7 +258,9 @@ function entitiesOf(groupBy: Numbered, message: PlainMessage): readonly number[]
 function signalsOf(message: PlainMessage, type: 'SAT' | 'DSAT', counted: CountedSignals): number {
   return message.signals.filter(
     (signal) =>
-      (counted === 'all' || isGiven(signal) === (counted === 'given')) && SIGNALS[signal]?.type === type,
+      (counted === 'all' || isGiven(signal) === (counted === 'given')) &&
+      SIGNALS[signal]?.source !== 'OBSERVED' &&
+      SIGNALS[signal]?.type === type,
   ).length;
 }
 
@@ -306,6 +309,7 @@ function valuesOf(
         names.session(session).outcome === 'handed_over' ||
         names.attributes(session).get('handedOver') === 'true',
     ).length,
+    droppedOff: ofGroup.filter((session) => names.session(session).isUnanswered === true).length,
     dissatisfied: isDissatisfied.filter(Boolean).length,
     excessDissatisfied:
       Math.round(
@@ -382,6 +386,8 @@ function chosen(
     ids.some((each) => (names.heirs.get(each) ?? each) === one);
   if (parameters.ids !== null && !means(parameters.ids, id)) return false;
   if (parameters.signalSource !== null && SIGNALS[entity]?.source !== parameters.signalSource) return false;
+  const isListed = parameters.ids !== null || parameters.signalSource !== null;
+  if (groupBy === 'CSAT_DSAT' && !isListed && SIGNALS[entity]?.source === 'OBSERVED') return false;
   if (parameters.gapType !== null && names.gap(entity).gapType !== parameters.gapType) return false;
   if (
     parameters.language !== null &&

@@ -37,6 +37,7 @@ export interface MetricValues {
   readonly waitSeconds: number | null;
   readonly waitSecondsP95: number | null;
   readonly handedOver: number;
+  readonly droppedOff: number;
   readonly resolvedAtLeast: number;
   readonly resolvedAtMost: number;
   readonly cameBack: number;
@@ -66,7 +67,7 @@ export interface FilterValues {
   readonly labelIds: readonly string[];
   readonly endUserIds: readonly string[];
   readonly gapType: 'TOOL' | 'KNOWLEDGE';
-  readonly signalSource: 'INFERRED' | 'GIVEN';
+  readonly signalSource: 'INFERRED' | 'GIVEN' | 'OBSERVED';
   readonly lifeStates: readonly ('OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO')[];
   readonly signals: 'inferred' | 'given' | 'all';
   readonly language: string;
@@ -87,6 +88,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -131,6 +133,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -157,6 +160,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -193,6 +197,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -210,7 +215,7 @@ export interface Groupings {
       readonly description: string;
     };
     onRequest: {
-      readonly source: 'INFERRED' | 'GIVEN';
+      readonly source: 'INFERRED' | 'GIVEN' | 'OBSERVED';
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
@@ -235,6 +240,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -278,6 +284,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -351,6 +358,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'
@@ -378,6 +386,7 @@ export interface Groupings {
       | 'waitSeconds'
       | 'waitSecondsP95'
       | 'handedOver'
+      | 'droppedOff'
       | 'resolvedAtLeast'
       | 'resolvedAtMost'
       | 'cameBack'

@@ -142,7 +142,10 @@ left join @cluster c on c.instance = r.instance and c.cluster = r.cluster`,
   dimension('signals', 'signal', [
     NAME,
     text('signal_type', 'SAT or DSAT'),
-    text('source', 'INFERRED from texts, or GIVEN by end users as feedback'),
+    text(
+      'source',
+      'INFERRED from texts, GIVEN by end users as feedback, or OBSERVED in what the assistant does',
+    ),
     DESCRIPTION,
   ]),
   dimension('repeated_requests', 'repeated_request', [NAME, DESCRIPTION], true),

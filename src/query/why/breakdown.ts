@@ -8,6 +8,7 @@ import { KINDS } from '../../domain/kinds.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Statement, TableRows } from '../../store/published/segment-sql.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
+import { hiddenSignals } from '../checks/hidden-signals.ts';
 import { cachedNames } from '../names.ts';
 import type { Range } from '../routing.ts';
 import { segmentCondition } from '../segments.ts';
@@ -62,7 +63,8 @@ function isAboutMessages(kind: number): boolean {
 
 export async function readBreakdown(snapshot: Snapshot, entity: Entity): Promise<Breakdown> {
   const { instance } = entity;
-  const [together, languages, endUsers, examples] = await Promise.all([
+  const [hidden, together, languages, endUsers, examples] = await Promise.all([
+    hiddenSignals(snapshot, instance),
     readTogether(snapshot, entity),
     readLanguages(snapshot, entity),
     readEndUsers(snapshot, entity),
@@ -78,7 +80,7 @@ export async function readBreakdown(snapshot: Snapshot, entity: Entity): Promise
     return together
       .flatMap(({ kind: found, entity: number, sessions, messages }) => {
         const row = found === kind ? names.get(number) : undefined;
-        if (row === undefined) return [];
+        if (row === undefined || (kind === KINDS.signal && hidden.has(number))) return [];
         const [id, name] = [row['id'] as string, row['name'] as string];
         return [{ id, name, ...member(row), sessions, messages }];
       })

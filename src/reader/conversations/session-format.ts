@@ -8,9 +8,11 @@ import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import { SetupError } from '../../errors.ts';
 
 /** Version of the layout that `SessionState.write` writes; raise it with each change. */
-export const SESSION_FORMAT = 15;
-/** The layout of release 0.4, which has no gap. */
+export const SESSION_FORMAT = 16;
+/** The layout of release 0.4, which has no gap, and nothing of the assistant's conduct. */
 const CARRIED_FORMAT = 13;
+/** A `Conduct` without turns: three empty lists, four flags. */
+const NO_CONDUCT = new Uint8Array(7);
 
 /**
  * Turns a state of release 0.4 into one of this version; null if it is of this one. Throws SetupError if another version
@@ -26,5 +28,5 @@ export function carriedSession(value: Uint8Array): Uint8Array | null {
     );
   const writer = new ByteWriter().byte(SESSION_FORMAT).byte(reader.byte());
   for (const _ of ['user', 'author', 'micro']) writer.link(reader.link());
-  return writer.link(-1).raw(reader.rest()).finish();
+  return writer.link(-1).raw(reader.rest()).raw(NO_CONDUCT).finish();
 }

@@ -7,6 +7,7 @@
 import { ByteReader, ByteWriter } from '../../domain/byte-codec.ts';
 import type { AssistantAct } from '../../domain/facts.ts';
 import { numberOfAct, actOfNumber } from './signal-context.ts';
+import { Conduct } from './conduct.ts';
 import type { KeptRequest } from './repeat-evidence.ts';
 import { NO_WAIT } from '../../domain/waits.ts';
 import { RepeatText } from '../acts/repeat-phrases.ts';
@@ -53,6 +54,7 @@ export class SessionState {
   /** Group of the latest gap; null if there is none. */
   gap: number | null = null;
   text = new SessionText();
+  conduct = new Conduct();
 
   constructor(instance: number, session: number) {
     this.instance = instance;
@@ -119,6 +121,7 @@ export class SessionState {
       for (const hash of [action, thing, language, ...words]) writer.byte(hash & 0xff).byte(hash >>> 8);
     }
     this.text.write(writer);
+    this.conduct.write(writer);
     return writer.finish();
   }
 
@@ -159,6 +162,7 @@ export class SessionState {
       state.requests.push({ text, vector, words, action, thing, language, length, answered, standsAlone });
     }
     state.text = SessionText.read(reader);
+    state.conduct = Conduct.read(reader);
     return state;
   }
 }

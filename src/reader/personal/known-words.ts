@@ -5,6 +5,7 @@
  * Test: test/reader/personal/redact.test.ts.
  */
 import type { Reading } from './reading.ts';
+import { textHash } from '../document/text-hash.ts';
 import { piecesOf, type Piece } from './pieces.ts';
 import { PERSONAL_WORDS } from './personal-words.ts';
 import { NOT_NAMES, STOP_WORDS } from './vocabulary.ts';
@@ -20,7 +21,7 @@ export type KnownWords = readonly number[];
 /** Hashes of the words of an id that would identify its owner in a text. */
 export function wordsOfId(id: string): number[] {
   const pieces = piecesOf(id.slice(0, 200));
-  const hashes = pieces.filter((piece) => isTelling(piece)).map(({ lower }) => hashOf(lower));
+  const hashes = pieces.filter((piece) => isTelling(piece)).map(({ lower }) => textHash(lower));
   return [...new Set(hashes)];
 }
 
@@ -37,7 +38,7 @@ export function wordsOfAnswer(answer: string): number[] {
   const pieces = piecesOf(answer).filter(
     (piece) => isTelling(piece) && (piece.kind !== 'word' || piece.capital || !piece.cased),
   );
-  return [...new Set(pieces.map(({ lower }) => hashOf(lower)))];
+  return [...new Set(pieces.map(({ lower }) => textHash(lower)))];
 }
 
 /** Adds words to the known ones; drops the oldest above the bound. */
@@ -52,7 +53,7 @@ export function namesIn(reading: Reading): number[] {
   for (const { start, end, kind } of reading.spans) {
     if (kind !== 'name') continue;
     for (const piece of piecesOf(reading.text.slice(start, end)))
-      if (isTelling(piece)) names.push(hashOf(piece.lower));
+      if (isTelling(piece)) names.push(textHash(piece.lower));
   }
   return names;
 }
@@ -76,12 +77,5 @@ function mayBeKnown({ kind, lower }: Piece): boolean {
 }
 
 function hashOfBare({ lower }: Piece): number {
-  return hashOf(lower.endsWith("'s") ? lower.slice(0, -2) : lower);
-}
-
-/** FNV-1a over UTF-16 units. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash >>> 0;
+  return textHash(lower.endsWith("'s") ? lower.slice(0, -2) : lower);
 }

@@ -290,7 +290,8 @@ export class Assigner {
       const summary = written ?? text.summary(language);
       const title = text.title(language);
       const outcome = this.#instanceOf(state).curations.outcomeOf(session, text.outcome);
-      return { instance, session, id, user, title, summary, language, outcome };
+      const { isUnanswered } = state.conduct;
+      return { instance, session, id, user, title, summary, language, outcome, isUnanswered };
     });
   }
 }

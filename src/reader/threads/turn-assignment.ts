@@ -28,7 +28,7 @@ import { contentCount } from '../shortening/phrase-set.ts';
 import { requestParts } from '../document/request-parts.ts';
 import { sentencesOf } from '../document/sentences.ts';
 import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
-import { INFERRED_SIGNALS, type SignalKey } from '../../domain/signal-kinds.ts';
+import { SIGNALS, type ObservedKey } from '../../domain/signal-kinds.ts';
 import { NO_WAIT, waitStep } from '../../domain/waits.ts';
 import { dequantise } from '../numeric/quantised.ts';
 import { ReadRequest } from '../topics/read-request.ts';
@@ -36,7 +36,7 @@ import { GAP_TYPES, type InstanceState } from './instance-state.ts';
 import type { TurnReading } from './turn-reading.ts';
 import { withRequest } from './ability-vector.ts';
 
-const SIGNAL_INDEX = new Map<SignalKey, number>(INFERRED_SIGNALS.map(({ key }, index) => [key, index]));
+const SIGNAL_INDEX = new Map<string, number>(SIGNALS.map(({ key }, index) => [key, index]));
 
 export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
 
@@ -99,7 +99,8 @@ function assignUserTurn(
   const redacted = redactTurn(turn, enrichment, session, { beginning: reading.beginning, redacted: ahead });
   if (kind !== 'reply') session.wantsAnswer = kind !== 'request' || wantsAnswer(enrichment);
   const isAsAhead = redacted === ahead;
-  const isAnswer = session.micro !== null && canOnlyAnswer(turn.content, turn.at, session.askedAt);
+  const mayAnswer = canOnlyAnswer(turn.content, turn.at, session.askedAt);
+  const isAnswer = session.micro !== null && mayAnswer;
   const isLiked = counted.size > 0 && [...counted].every((key) => typeOf(key) === 'SAT');
   let repeat: Repeat | null = null;
   if (kind === 'request' && vector !== null && saysAnything(vector)) {
@@ -123,14 +124,21 @@ function assignUserTurn(
   }
   if (repeat !== null) message.repeatedRequest = groupOf(repeat, turn.position, session.micro, instance);
   if (repeat?.isSure === true) signals.add(SIGNAL_INDEX.get('repetition')!);
+  const failures = session.conduct.addUserTurn({
+    signals: counted,
+    isRepeat: repeat !== null,
+    bringsUp: kind === 'request' && !mayAnswer,
+    asks: kind === 'request' && (counted.size === 0 || holdsQuestion(turn.content)) && asks(enrichment),
+    givesData: mayAnswer && session.askedForData && !reading.edges.phrases.denies,
+    isAnswered: session.latestAct === 'answered',
+  });
   if (kind === 'about-assistant')
     session.micro = instance.topics.add(
       assistantDirection(instance.dimensions),
       new ReadRequest(enrichment.request),
       turn.position,
     );
-  message.signals = [...signals].sort((x, y) => x - y);
-  for (const signal of signals) instance.signal(signal);
+  note([...signals, ...indexesOf(failures)], message, instance);
   const isRepeated = message.repeatedRequest !== null;
   const findings = {
     kind,
@@ -155,8 +163,18 @@ function assignAssistantTurn(
   // Redacts before the cuts into sentences and edges: an address may span two of them.
   const { text, edges, answer } = reading.redactedAmong(session.known);
   session.answer = edges;
+  note(indexesOf(session.conduct.addAssistantTurn(answer)), message, instance);
   const hide = (part: string): string => redact(part, session);
   session.text.addAssistantTurn(text, hide, enrichment.gap?.type, session.latestAct, answer);
+}
+
+function indexesOf(failures: readonly ObservedKey[]): number[] {
+  return failures.map((key) => SIGNAL_INDEX.get(key)!);
+}
+
+function note(signals: readonly number[], message: MutableMessage, instance: InstanceState): void {
+  message.signals = signals.toSorted((x, y) => x - y);
+  for (const signal of signals) instance.signal(signal);
 }
 
 /** Finds the group of a missing ability, by the assistant's words and the request that they answer. */
@@ -192,9 +210,14 @@ function gapOf(
 const LEAST_WORDS = 6;
 
 /** True if a request asks or complains, or is too short to tell. */
-function wantsAnswer({ sentences, request }: Enrichment): boolean {
-  const words = sentences.reduce((sum, sentence) => sum + sentence.words, 0);
-  return sentences.some(({ asks }) => asks) || holdsQuestion(request) || words < LEAST_WORDS;
+function wantsAnswer(enrichment: Enrichment): boolean {
+  const words = enrichment.sentences.reduce((sum, sentence) => sum + sentence.words, 0);
+  return asks(enrichment) || words < LEAST_WORDS;
+}
+
+/** True if a request surely asks or complains. */
+function asks({ sentences, request }: Enrichment): boolean {
+  return sentences.some((sentence) => sentence.asks) || holdsQuestion(request);
 }
 
 /** False for "I did not know that" in reply to a mere statement: it names nothing that is missing. */

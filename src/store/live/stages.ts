@@ -100,6 +100,7 @@ export const STAGES = {
       summary: 'text',
       language: 'text',
       outcome: 'text',
+      unanswered: 'integer',
     },
     rows: ({ assignment }) =>
       assignment.sessions.map((row) => [
@@ -111,6 +112,7 @@ export const STAGES = {
         row.summary,
         row.language,
         row.outcome,
+        Number(row.isUnanswered ?? false),
       ]),
   },
   batch_session_name: {
@@ -351,7 +353,8 @@ function givenSignals(feedback: Batch['feedback']): StageRow[] {
 }
 
 function messageRow(fact: MessageFact): StageRow {
-  const sat = fact.signals.filter((signal) => SIGNALS[signal]?.type === 'SAT').length;
+  const inferred = fact.signals.filter((signal) => SIGNALS[signal]?.source === 'INFERRED');
+  const sat = inferred.filter((signal) => SIGNALS[signal]?.type === 'SAT').length;
   return [
     fact.position,
     fact.instance,
@@ -360,7 +363,7 @@ function messageRow(fact: MessageFact): StageRow {
     fact.at,
     fact.micro,
     sat,
-    fact.signals.length - sat,
+    inferred.length - sat,
     fact.repeatedRequest === null ? 0 : 1,
     fact.wait,
     Number(fact.isReply ?? false),

@@ -222,6 +222,7 @@ const FACT_METRICS = [
   'waitSeconds',
   'waitSecondsP95',
   'handedOver',
+  'droppedOff',
   'resolvedAtLeast',
   'resolvedAtMost',
   'cameBack',

@@ -47,7 +47,7 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
 };
 
 const FROM_FACTS =
-  'waitSeconds,waitSecondsP95,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,dissatisfied,excessDissatisfied,' +
+  'waitSeconds,waitSecondsP95,handedOver,droppedOff,resolvedAtLeast,resolvedAtMost,cameBack,dissatisfied,excessDissatisfied,' +
   'inputTokens,outputTokens,costUsd';
 const COUNTS = `sessions,users,messages,${FROM_FACTS}`;
 const FIELDS: Readonly<Record<EntityKind, string>> = {
@@ -268,6 +268,7 @@ type CountedMetric =
   | 'dsat'
   | 'dissatisfied'
   | 'handedOver'
+  | 'droppedOff'
   | 'cameBack';
 
 /** Undefined without a comparison. */
@@ -339,6 +340,13 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         before={was(before, 'handedOver')}
         goodWhen="down"
         meaning="Conversations that went on with a person."
+      />
+      <Figure
+        label="Left without an answer"
+        now={now.droppedOff ?? 0}
+        before={was(before, 'droppedOff')}
+        goodWhen="down"
+        meaning="Conversations that end with a wish or question of the user."
       />
       <Figure
         label="Came back"

@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import type { LeftOut } from '../../../domain/attributes.ts';
-import type { ComponentChildren } from 'preact';
+import { Fragment, type ComponentChildren } from 'preact';
 import { WaysIn } from './connect.tsx';
 import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
@@ -26,6 +26,8 @@ interface Lists extends FoundTopics {
   readonly gaps: QueryResponse;
   readonly repeats: QueryResponse;
   readonly signals: QueryResponse;
+  /** What the assistant did wrong, checked or not; null: not asked for. */
+  readonly observed: QueryResponse | null;
   readonly labels: QueryResponse;
 }
 
@@ -50,7 +52,7 @@ async function askLists(
     const trends = ids.length === 0 ? null : await query('TOPIC', 'sessions', buckets);
     return { topics, topicTrends: trends?.elements ?? [] };
   };
-  const [topics, clusters, gaps, repeats, signals, labels] = await Promise.all([
+  const [topics, clusters, gaps, repeats, signals, observed, labels] = await Promise.all([
     topicsWithTrends(),
     query('TOPIC_CLUSTER', 'sessions,netSat', { ...largest, ...counted, limit: 1000 }),
     query('GAP', 'sessions,users,messages,dissatisfied,excessDissatisfied', {
@@ -60,9 +62,11 @@ async function askLists(
     }),
     query('REPEATED_REQUEST', 'sessions,users,messages', { ...largest, ...life, limit: 1000 }),
     query('CSAT_DSAT', 'sessions,users,messages', { ...largest, ...life }),
+    // A link shows what is checked.
+    isShared ? null : query('CSAT_DSAT', 'sessions', { ...largest, signalSource: 'OBSERVED' }),
     query('LABEL', 'sessions,users,messages', { ...largest, limit: 200 }),
   ]);
-  return { ...topics, clusters, gaps, repeats, signals, labels };
+  return { ...topics, clusters, gaps, repeats, signals, observed, labels };
 }
 
 /** The statements about what is listed: other ones may tell other effects, which messages change once a week at most. */
@@ -131,7 +135,13 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
               </>
             )}
             {rendered < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
-            {rendered < 5 ? null : <Signals rows={lists.value.signals.elements} agreement={now.agreement} />}
+            {rendered < 5 ? null : (
+              <Signals
+                rows={lists.value.signals.elements}
+                observed={lists.value.observed?.elements ?? []}
+                agreement={now.agreement}
+              />
+            )}
             {rendered < PARTS ? null : (
               <>
                 <Labels rows={lists.value.labels.elements} />
@@ -302,9 +312,11 @@ function Repeats({ rows }: { readonly rows: readonly Row[] }) {
 
 function Signals({
   rows,
+  observed,
   agreement,
 }: {
   readonly rows: readonly Row[];
+  readonly observed: readonly Row[];
   readonly agreement: OverviewResponse['agreement'];
 }) {
   return (
@@ -320,7 +332,29 @@ function Signals({
           {counted(agreement.both, 'conversation')} where both say something.
         </p>
       )}
+      <Unchecked
+        rows={observed.filter(({ dimensions: { csatDsatSignal: own } }) =>
+          rows.every(({ dimensions }) => dimensions.csatDsatSignal?.id !== own?.id),
+        )}
+      />
     </Found>
+  );
+}
+
+/** Links what the assistant seems to have done wrong, and nobody has checked. */
+function Unchecked({ rows }: { readonly rows: readonly Row[] }) {
+  if (rows.length === 0) return null;
+  return (
+    <p class="faint">
+      What the assistant may have done wrong is listed here once somebody has checked it:{' '}
+      {rows.map(({ dimensions: { csatDsatSignal: { id = '', name = '' } = {} }, fields }, index) => (
+        <Fragment key={id}>
+          {index === 0 ? '' : ', '}
+          <Go to={{ view: 'signal', id }}>{name}</Go> ({counted(fields.sessions ?? 0, 'conversation')})
+        </Fragment>
+      ))}
+      .
+    </p>
   );
 }
 
