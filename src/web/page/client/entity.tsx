@@ -91,7 +91,9 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     <>
       <Heading kind={kind} id={state.id} name={name} note={description} decisions={decisions} />
       {isTracked(kind) ? <LifeOf kind={kind} id={state.id} name={name} life={life} /> : null}
-      {kind === 'gap' && !isShared ? <BriefOf id={state.id} name={name} /> : null}
+      {kind === 'gap' && !isShared ? (
+        <BriefOf key={period.name} id={state.id} name={name} type={why?.gap?.gapType} />
+      ) : null}
       {why?.heir == null ? null : (
         <p class="notice">
           It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that
