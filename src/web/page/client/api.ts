@@ -290,8 +290,8 @@ export const api = {
     call<Instance>('PATCH', `instances/${instance}`, { body: { timeZone } }),
   overview: (parameters: Parameters, signal?: AbortSignal) =>
     ask<OverviewResponse>('overview', parameters, signal),
-  attributes: (instanceId: string, signal?: AbortSignal) =>
-    ask<AttributesResponse>('attributes', { instanceId }, signal),
+  attributes: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<AttributesResponse>('attributes', parameters, signal),
   differences: (parameters: Parameters, signal?: AbortSignal) =>
     ask<DifferencesResponse>('differences', parameters, signal),
   effects: (parameters: Parameters, signal?: AbortSignal) =>
