@@ -73,8 +73,12 @@ export class Drafter {
       this.#isFailing = false;
       return completion;
     } catch (error) {
-      // Nobody waits any more: the model did not fail.
-      if (!(error instanceof CallError) || signal.aborted) throw error;
+      if (!(error instanceof CallError)) throw error;
+      // The model did not fail.
+      if (signal.aborted)
+        throw new AppError('SERVICE_UNAVAILABLE', 'The draft was stopped: ask for it again.', {
+          cause: error,
+        });
       this.#isFailing = true;
       this.#limits.failed(performance.now(), error.retryAfterMs);
       this.#options.logger.warn(
