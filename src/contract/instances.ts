@@ -214,6 +214,7 @@ export const keySchema = z.strictObject({
         '`curate`: change topics, clusters and gaps; `erase`: erase what was sent, see what was erased, and say what ' +
         'is masked.',
     ),
+  drafts: z.boolean().describe('True: the service has a writer, so `POST /v1/gaps/{id}/draft` drafts.'),
 });
 
 export const READ_KEY = declare({

@@ -13,7 +13,11 @@ import {
   differencesResponseSchema,
 } from '../query/changes/differences-schema.ts';
 import { effectsParameterSchemas, effectsResponseSchema } from '../query/effects/effects-schema.ts';
-import { briefParameterSchemas, briefResponseSchema } from '../query/briefs/brief-schema.ts';
+import {
+  briefParameterSchemas,
+  briefResponseSchema,
+  draftResponseSchema,
+} from '../query/briefs/brief-schema.ts';
 import { overviewParameterSchemas, overviewResponseSchema } from '../query/overview/overview-schema.ts';
 import { queryParameterSchemas } from '../query/parameters.ts';
 import { queryResponseSchema } from '../query/response-schema.ts';
@@ -231,3 +235,27 @@ export const BRIEF = reading(
   briefResponseSchema,
   { 'text/markdown': TEXT, 'text/csv': TEXT },
 );
+
+export const DRAFT = declare({
+  method: 'POST',
+  path: '/gaps/{id}/draft',
+  operationId: 'draftForGap',
+  summary: 'Draft what closes a gap',
+  description:
+    'Has the language model of the service (`WRITER_URL`, `WRITER_MODEL`) draft an article for missing knowledge, or a ' +
+    'requirement for a missing ability, from the brief of the gap, which has no personal data. Nothing of it is stored. ' +
+    'A service without a writer answers 409.',
+  tag: 'Query',
+  scope: 'query',
+  instance: 'parameters',
+  isBodiless: true,
+  id: 'The gap.',
+  parameters: briefParameterSchemas,
+  headers: ['X-Wait-For-Position'],
+  answer: {
+    description: 'The draft.',
+    headers: ['X-Wait-Result'],
+    content: json('DraftResponse', draftResponseSchema),
+  },
+  fails: [404, 409],
+});

@@ -1,11 +1,13 @@
 /**
- * Wires the optional writer with its model and publisher, and the second reader of checks that asks the same model.
+ * Wires the optional writer with its model and publisher, the second reader of checks that asks the same model, and what
+ * drafts for people who ask.
  *
- * Test: test/doors/writer/service.test.ts, test/doors/writer/second-reader.test.ts.
+ * Test: test/doors/writer/service.test.ts, test/doors/writer/second-reader.test.ts, test/e2e/draft-rules.test.ts.
  */
 import type { Config, WriterConfig } from '../config.ts';
 import type { OpenShardWriter } from '../domain/writings.ts';
 import { ChatEndpoint, type TextModel } from '../doors/writer/chat-endpoint.ts';
+import { Drafter } from '../doors/writer/drafter.ts';
 import { inTurn } from '../doors/writer/in-turn.ts';
 import { LocalModel } from '../doors/writer/local-model.ts';
 import { SecondReader, type SecondReaderCounters } from '../doors/writer/second-reader.ts';
@@ -24,6 +26,8 @@ import { MODELS_DIRECTORY, VIEWS_DIRECTORY } from '../worker/current-definition.
 
 /** Memory of a reader of the second reader, which draws sessions one entity at a time. */
 const READER_BYTES = 64 * 2 ** 20;
+/** Most tokens of a draft: more than its words take in any language, with room for models that think aloud. */
+const DRAFT_TOKENS = 3000;
 
 export interface OpenWriter {
   readonly openShard: OpenShardWriter;
@@ -83,10 +87,18 @@ export async function openWriter(settings: WriterConfig, parts: WriterParts): Pr
   };
 }
 
-function modelOf({ source, timeoutMs }: WriterConfig): TextModel {
-  if ('url' in source) return new ChatEndpoint({ ...source, timeoutMs });
+/** Opens what drafts in web, with a budget of calls of its own. */
+export function openDrafter(settings: WriterConfig, logger: Logger): Drafter {
+  const model = inTurn(modelOf(settings, DRAFT_TOKENS));
+  return new Drafter({ model, callsPerHour: settings.callsPerHour, logger });
+}
+
+/** `mostTokens` of an answer; undefined: those of a summary. */
+function modelOf({ source, timeoutMs }: WriterConfig, mostTokens?: number): TextModel {
+  const limits = { timeoutMs, ...(mostTokens === undefined ? {} : { mostTokens }) };
+  if ('url' in source) return new ChatEndpoint({ ...source, ...limits });
   const named = { setting: 'WRITER_MODEL', model: source.folder, task: 'text-generation' } as const;
-  return new LocalModel({ folder: findLocalFolder(named, MODELS_DIRECTORY), timeoutMs });
+  return new LocalModel({ folder: findLocalFolder(named, MODELS_DIRECTORY), ...limits });
 }
 
 async function openReadings(

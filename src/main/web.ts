@@ -405,6 +405,10 @@ async function openQuery(
   const overview = new OverviewReader({ ...reading, views });
   const attributes = new AttributesReader(reading);
   const differences = new DifferencesReader({ ...reading, views });
+  // Loaded on demand: few services have a writer, which needs the libraries of language models.
+  const drafter =
+    config.writer === null ? null : (await import('./open-writer.ts')).openDrafter(config.writer, log);
+  if (drafter !== null) lifecycle.opened('drafts', () => drafter.close());
   const briefs = new BriefReader({ ...reading, views, texts, examples, argumentsIn });
   const effects = new EffectsReader({ ...reading, views });
   const digests = new DigestReader({
@@ -462,6 +466,7 @@ async function openQuery(
       differences,
       effects,
       briefs,
+      ...(drafter === null ? {} : { drafter }),
       digests,
       ...steering,
       subjects,

@@ -5,7 +5,7 @@
  */
 import type { SegmentChoice } from '../domain/attributes.ts';
 import { formatInstant } from '../domain/time.ts';
-import { GRANULARITY_NUMBER } from '../domain/kinds.ts';
+import { GRANULARITY_NUMBER, KINDS } from '../domain/kinds.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import {
   MOST_LISTED_ATTRIBUTES,
@@ -13,6 +13,7 @@ import {
   type AttributesParameters,
   type AttributesResponse,
 } from './attributes-schema.ts';
+import { rangeIn } from './routing.ts';
 import { segmentCondition } from './segments.ts';
 import type { TableRows } from '../store/published/segment-sql.ts';
 import { readInstanceRow, type InstanceReading } from './instance-row.ts';
@@ -30,13 +31,14 @@ export class AttributesReader {
   }
 
   /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
-  read({ instanceId }: AttributesParameters, caller = ''): Promise<AttributesResponse> {
+  read(parameters: AttributesParameters, caller = ''): Promise<AttributesResponse> {
+    const { instanceId } = parameters;
     return this.#options.readerOf(instanceId).read(async (snapshot) => {
       const row = await readInstanceRow(snapshot, instanceId);
       if (row === undefined) return { attributes: [], lastProcessedAt: null };
       const since = this.#options.answeringSince?.() ?? 0;
       return {
-        attributes: await listed(snapshot, row['instance'] as number),
+        attributes: await listedIn(snapshot, row['instance'] as number, rangeIn(parameters)),
         lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
       };
     }, caller);
@@ -100,6 +102,46 @@ interface ListedRow {
   readonly sessions: number;
   /** Microseconds since 1970; null where no session has a message. */
   readonly firstAt: number | null;
+}
+
+/** Lists the attributes with the sessions of a range; it changes neither which are listed nor their order. */
+async function listedIn(
+  snapshot: Snapshot,
+  instance: number,
+  { start, end }: ReturnType<typeof rangeIn>,
+): Promise<Listed> {
+  const attributes = await listed(snapshot, instance);
+  if (start === -Infinity && end === Infinity) return attributes;
+  const tables = ['message_fact', 'session_attribute'];
+  const counts = await snapshot.cached(`attributes ${instance} ${start} ${end}`, tables, async () => {
+    const isOpen = start === -Infinity;
+    const rows = await snapshot.all(
+      `select name, value, count(*)::integer as sessions
+from (
+  select session from @sent
+  where not gone and ${isOpen ? "prev_session_at = '-infinity'" : 'prev_session_at < $start'}
+) join @attributes using (session)
+where value is not null group by name, value`,
+      {
+        rows: {
+          sent: {
+            table: 'message_fact',
+            equal: { instance, kind: KINDS.all },
+            range: { from: start, to: end },
+          },
+          attributes: { table: 'session_attribute', equal: { instance } },
+        },
+        bindings: isOpen ? {} : { start: { at: start } },
+      },
+    );
+    return new Map(
+      rows.map(({ name, value, sessions }) => [JSON.stringify([name, value]), sessions as number]),
+    );
+  });
+  return attributes.map(({ name, values }) => ({
+    name,
+    values: values.map((one) => ({ ...one, sessions: counts.get(JSON.stringify([name, one.value])) ?? 0 })),
+  }));
 }
 
 function listed(snapshot: Snapshot, instance: number): Promise<Listed> {

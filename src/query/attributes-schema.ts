@@ -5,16 +5,23 @@
  */
 import { z } from 'zod';
 import { dateTime } from '../domain/metrics.ts';
-import { queryParameterSchemas } from './parameters.ts';
+import { queryParameterSchemas, rangeInOrder } from './parameters.ts';
 
 /** An attribute with more values is not listed: it tells sessions apart, but makes no groups of them. */
 export const MOST_LISTED_VALUES = 200;
 /** Limit of listed attributes. */
 export const MOST_LISTED_ATTRIBUTES = 100;
 
-export const attributesParameterSchemas = z.strictObject({
-  instanceId: queryParameterSchemas.shape.instanceId,
-});
+const { shape } = queryParameterSchemas;
+
+export const attributesParameterSchemas = z
+  .strictObject({
+    instanceId: shape.instanceId,
+    'dateRange.start': shape['dateRange.start'],
+    'dateRange.end': shape['dateRange.end'],
+    timeZone: shape.timeZone,
+  })
+  .refine(...rangeInOrder());
 
 export type AttributesParameters = z.output<typeof attributesParameterSchemas>;
 
@@ -28,7 +35,10 @@ export const attributesResponseSchema = z.strictObject({
           .array(
             z.strictObject({
               value: z.string().describe('The value, as text.'),
-              sessions: z.int().min(1).describe('Sessions that have it, of all time.'),
+              sessions: z
+                .int()
+                .min(0)
+                .describe('Sessions that have it, with a message in the range; without one, of all time.'),
               firstAt: dateTime
                 .nullable()
                 .describe(
@@ -37,7 +47,7 @@ export const attributesResponseSchema = z.strictObject({
                 ),
             }),
           )
-          .describe('The most frequent first.'),
+          .describe('The most frequent of all time first.'),
       }),
     )
     .describe(

@@ -140,7 +140,7 @@ export function createApp(dependencies: HttpDependencies): FastifyInstance {
       scope.setNotFoundHandler((request) => {
         throw notFound(request);
       });
-      registerKeyRoute(scope);
+      registerKeyRoute(scope, query?.drafter !== undefined);
       if (dependencies.audit !== undefined) registerAuditRoute(scope, dependencies.audit);
       if (ingest !== undefined) {
         registerIngestRoute(scope, ingest, door, metrics);

@@ -253,6 +253,14 @@ export interface HttpDependencies {
     readonly briefs: {
       read(id: string, parameters: BriefParameters, caller: string): Promise<BriefResponse>;
     };
+    /** Absent: the service has no writer. */
+    readonly drafter?: {
+      /** Resolves with Markdown and the model that wrote it. Throws AppError if the model gives none. */
+      draft(
+        brief: BriefResponse,
+        signal: AbortSignal,
+      ): Promise<{ readonly text: string; readonly model: string }>;
+    };
     /** Summarizes a week. */
     readonly digests: Reader<DigestParameters, DigestAnswer>;
     readonly curations: Reader<CurationsParameters, CurationsResponse>;

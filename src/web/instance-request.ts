@@ -7,6 +7,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { UUID_PATTERN } from '../domain/ids.ts';
+import type { ErrorDetail } from '../errors.ts';
 import { checked, invalidRequest } from './ingest/validation.ts';
 import { withLocalDates } from '../query/parameters.ts';
 import { withSegment } from '../query/segments.ts';
@@ -14,13 +15,30 @@ import type { InstanceFinder, QueryRunner } from './dependencies.ts';
 import { noInstance } from './instance-access.ts';
 import { waitForPosition } from './wait-for-position.ts';
 
-/** Parses parameters and dates; each may be given once. Throws AppError VALIDATION_ERROR. */
-export function readParameters<Schema extends z.ZodType>(schema: Schema, query: unknown): z.output<Schema> {
+/**
+ * Parses parameters and dates; each may be given once. `types`: the content types of the answer, which the header Accept
+ * chooses from. Throws AppError VALIDATION_ERROR.
+ */
+export function readParameters<Schema extends z.ZodType>(
+  schema: Schema,
+  query: unknown,
+  types: readonly string[] = [],
+): z.output<Schema> {
   const raw = withSegment(withLocalDates(query as Readonly<Record<string, string | string[]>>));
   const repeated = Object.keys(raw).filter((parameter) => Array.isArray(raw[parameter]));
   if (repeated.length > 0)
     throw invalidRequest(repeated.map((path) => ({ path, message: 'must be given once' })));
+  if ('format' in raw && types.length > 1) throw invalidRequest([noFormat(types)]);
   return checked(schema, { ...raw }, { unknownMember: 'is not a parameter of this operation' });
+}
+
+/** Says how to ask for another format to whoever expects a parameter for it. */
+function noFormat(types: readonly string[]): ErrorDetail {
+  const listed = `${types.slice(0, -1).join(', ')} or ${types.at(-1)}`;
+  return {
+    path: 'format',
+    message: `is not a parameter of this operation: the header Accept asks for ${listed}`,
+  };
 }
 
 /**

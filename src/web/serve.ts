@@ -57,7 +57,8 @@ export function serve<Parameters extends z.ZodType>(
           : idSchema === undefined
             ? readId(idName, given)
             : readName(idName, given, idSchema);
-      const values = parameters === undefined ? undefined : readParameters(parameters, request.query);
+      const types = Object.keys(route.answer.content ?? {});
+      const values = parameters === undefined ? undefined : readParameters(parameters, request.query, types);
       reply.code(route.answer.status ?? 200);
       return answer({ request, reply, id, parameters: values as z.output<Parameters> });
     },

@@ -100,6 +100,11 @@ describe('a brief', () => {
   it('is refused with the name of the fault', async () => {
     const path = `/v1/gaps/${gapId}/brief?${toSearch({ instanceId, limit: 1 })}`;
     deepEqual(pathsOf(faultOf(await client.send(path), 400, 'VALIDATION_ERROR')), ['limit']);
+    const format = `/v1/gaps/${gapId}/brief?${toSearch({ instanceId, format: 'md' })}`;
+    match(
+      faultOf(await client.send(format), 400, 'VALIDATION_ERROR').message,
+      /format is not a parameter .+ the header Accept asks for application\/json, text\/markdown or text\/csv/,
+    );
     const unknown = `/v1/gaps/${instanceId}/brief?${toSearch({ instanceId })}`;
     faultOf(await client.send(unknown), 404, 'NOT_FOUND');
   });

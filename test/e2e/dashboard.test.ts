@@ -964,11 +964,88 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('h2:text-is("2 conversations")', SOON);
     await page.selectOption('select[title^="Only conversations"]', { label: 'free (1)' }, SOON);
     await page.waitForSelector('h2:text-is("3 conversations")', SOON);
-    await page.locator('.chips button:has-text("or plan: free")').waitFor(SOON);
-    await page.click('.chips button:has-text("plan: pro")');
+    await page.locator('.chips select[title="or plan: free"]').waitFor(SOON);
+    await page.click('.chips button[title="Take off plan: pro"]');
     await page.waitForSelector('h2:text-is("1 conversation")', SOON);
-    await page.click('.chips button:has-text("plan: free")');
+    // One step puts another value in its place.
+    await page.selectOption('.chips select[title="plan: free"]', { label: 'plan: pro (2)' }, SOON);
+    await page.waitForSelector('h2:text-is("2 conversations")', SOON);
+    match(page.url(), /segment\.plan=pro/);
+    await page.click('.chips button[title="Take off plan: pro"]');
     await page.waitForSelector('h2:text-is("3 conversations")', SOON);
+  });
+
+  it('counts the values of a segment in the period, and says what leaves nothing', async () => {
+    let instanceId: string | undefined;
+    let position = 0;
+    for (const [plan, region, daysAgo] of [
+      ['pro', 'north', 1],
+      ['free', 'south', 1],
+      ['free', 'south', 60],
+    ] as const) {
+      const at = new Date(Date.now() - daysAgo * 86_400_000).toISOString();
+      ({ instanceId, position } = await client.ingest({
+        ...(instanceId === undefined ? {} : { instanceId }),
+        messages: [user(CANCEL[0], at), assistant(CANNOT, at)],
+        metadata: { session: { plan, region } },
+      }));
+    }
+    const { elements } = await client.query(
+      { groupBy: 'GAP', fields: 'sessions', instanceId: instanceId! },
+      position,
+    );
+    const counted = (): Promise<string[]> =>
+      page.locator('select[title^="Only conversations"] option').allTextContents();
+    await open(`?instance=${instanceId}&range=7d`);
+    await page.waitForSelector('option:text-is("free (1)")', { ...SOON, state: 'attached' });
+    deepEqual((await counted()).slice(1), ['free (1)', 'pro (1)', 'south (1)', 'north (1)']);
+    await page.click('[aria-label="Period"] button:text-is("All")');
+    await page.waitForSelector('option:text-is("free (2)")', { ...SOON, state: 'attached' });
+    deepEqual((await counted()).slice(1), ['free (2)', 'pro (1)', 'south (2)', 'north (1)']);
+
+    const both = 'segment.plan=pro&segment.region=south';
+    await open(`?instance=${instanceId}&range=7d&${both}`);
+    const empty = page.locator('.empty');
+    await empty.locator('text=No session has plan=pro and region=south at once.').waitFor(SOON);
+    await empty.locator('a:text-is("Take off plan: pro: 1")').waitFor(SOON);
+    await empty.locator('a:text-is("Take off region: south: 1")').click();
+    await page.waitForSelector('.figure:has(.label:text-is("Conversations")) .value a:text-is("1")', SOON);
+    match(page.url(), /segment\.plan=pro$/);
+    for (const view of ['conversations', 'users', `gap&id=${elements[0]!.dimensions.gap!.id}`]) {
+      await open(`?instance=${instanceId}&range=7d&view=${view}&${both}`);
+      await page.locator('text=No session has plan=pro and region=south at once.').waitFor(SOON);
+      equal(await page.locator('a:text-is("Take off plan: pro: 1")').count(), 1);
+    }
+  });
+
+  it('leads from the overview to the check of a topic, and not above it', async () => {
+    await open();
+    await page.locator('a:has-text("check “")').click(SOON);
+    await page.locator('button:text-is("Check"):focus').waitFor(SOON);
+    ok((await page.evaluate<number>('scrollY')) > 0);
+    match(page.url(), /at=check/);
+    // Another step begins at the top again.
+    await page.click('[aria-label="Period"] button:text-is("90 days")');
+    ok(!page.url().includes('at='), page.url());
+  });
+
+  it('has a bar of two lines, however long the name of an instance is', async () => {
+    const now = new Date().toISOString();
+    const { instanceId, position } = await client.ingest({
+      messages: [user(CANCEL[0], now), assistant(DONE, now)],
+      metadata: {
+        instance: { name: 'Customer support of the northern region, production environment' },
+        session: { plan: 'pro' },
+      },
+    });
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    await open(`?instance=${instanceId}`);
+    await page.waitForSelector('select[title^="Only conversations"]', SOON);
+    const heights = await page
+      .locator('.bar .controls, .bar .controls > *')
+      .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+    const [line = 0, ...parts] = heights;
+    ok(line < 1.5 * Math.max(...parts), JSON.stringify(heights));
   });
 
   it('marks in trends where a version is new, but not for a reader with a link', async () => {
@@ -1098,8 +1175,18 @@ describe('the dashboard in a browser', { skip }, () => {
     await dialog.locator('label:has-text("Link") input').fill('javascript:alert(1)');
     equal(await save.isDisabled(), true);
     await dialog.locator('label:has-text("Link") input').fill('https://issues.example/7');
+    // What was saved shows before the page has read its numbers anew.
+    let answer = (): void => undefined;
+    const held = new Promise<void>((resolve) => (answer = resolve));
+    await page.route(/\/v1\/gaps\//, async (route) => {
+      await held;
+      await route.continue();
+    });
     await save.click();
     await page.waitForSelector('p.done:has-text(": Planned.")', SOON);
+    await status.locator('.tag:text-is("Planned")').waitFor(SOON);
+    match((await status.textContent()) ?? '', /Ann.*Ask <b>Bob<\/b>.*issues\.example/);
+    answer();
     await status.locator('.tag:text-is("Planned")').waitFor(SOON);
     match((await status.textContent()) ?? '', /Ann.*Ask <b>Bob<\/b>.*issues\.example/);
     equal(await status.locator('a').getAttribute('href'), 'https://issues.example/7');

@@ -238,6 +238,61 @@ describe('a query with a segment', () => {
     ]);
   });
 
+  it('counts the sessions of a range, each once, and lists the values that none of them has, too', async () => {
+    const within = { 'dateRange.start': '2026-03-03', 'dateRange.end': '2026-03-04' };
+    const counts = async (parameters: Parameters): Promise<unknown> => {
+      const { attributes } = attributesResponseSchema.parse(
+        await read('attributes', { instanceId: all, ...parameters }),
+      );
+      return attributes.map(({ name, values }) => [
+        name,
+        values.map(({ value, sessions }) => [value, sessions]),
+      ]);
+    };
+    const expected = await Promise.all(
+      ['beta', 'plan', 'version'].map(async (segmentKey) => {
+        const { elements } = await client.query({
+          groupBy: 'SEGMENT',
+          segmentKey,
+          fields: 'sessions',
+          instanceId: all,
+          ...within,
+        });
+        const found = new Map(
+          elements.map(({ dimensions, fields }) => [dimensions.segment!.value, fields.sessions]),
+        );
+        const listed = { beta: ['false', 'true'], plan: ['free', 'pro'], version: ['3.1', '3.2'] }[
+          segmentKey
+        ]!;
+        return [segmentKey, listed.map((value) => [value, found.get(value) ?? 0])];
+      }),
+    );
+    deepEqual(await counts(within), expected);
+    deepEqual(await counts({ 'dateRange.end': '2026-03-02' }), [
+      [
+        'beta',
+        [
+          ['false', 0],
+          ['true', 0],
+        ],
+      ],
+      [
+        'plan',
+        [
+          ['free', 0],
+          ['pro', 0],
+        ],
+      ],
+      [
+        'version',
+        [
+          ['3.1', 0],
+          ['3.2', 0],
+        ],
+      ],
+    ]);
+  });
+
   it('lists since when a value is there, also when an earlier message comes late', async () => {
     const instanceId = await told(CONVERSATIONS.slice(0, 2));
     const firstAt = async (): Promise<unknown> => {

@@ -53,6 +53,7 @@ describe('OpenAPI document', () => {
       '/v1/differences/',
       '/v1/effects/',
       '/v1/gaps/{id}/brief/',
+      '/v1/gaps/{id}/draft/',
       '/v1/digest/',
       '/v1/curations/',
       '/v1/topics/',

@@ -53,6 +53,7 @@ const ROUTES: readonly (readonly [method: Method, path: string, scope: KeyScope]
   ['GET', '/v1/differences', 'query'],
   ['GET', '/v1/effects', 'query'],
   ['GET', `/v1/gaps/${INSTANCE}/brief`, 'query'],
+  ['POST', `/v1/gaps/${INSTANCE}/draft`, 'query'],
   ...['sessions', 'topics', 'topic-clusters', 'gaps', 'repeated-requests', 'labels', 'end-users'].map(
     (path) => ['GET', `/v1/${path}/${INSTANCE}`, 'query'] as const,
   ),
@@ -103,6 +104,7 @@ describe('the scopes of a key', () => {
         keyId: `id of ${KEY}`,
         projectId: PROJECT,
         scopes: [...scopes],
+        drafts: true,
       });
       equal((await app.inject({ url: '/v1/key' })).statusCode, 401);
     }

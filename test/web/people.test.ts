@@ -37,7 +37,7 @@ describe('people whom a proxy has signed in', () => {
     const { ask, curated } = harness();
     deepEqual(await ask({ url: '/v1/key', headers: ADA }), [
       200,
-      { keyId: 'ada@example.com', projectId: PROJECT, scopes: ['query'] },
+      { keyId: 'ada@example.com', projectId: PROJECT, scopes: ['query'], drafts: true },
     ]);
     const decide = (headers: Record<string, string>) =>
       ask({ method: 'POST', url: '/v1/curations', headers, payload: CURATION });

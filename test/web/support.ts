@@ -319,6 +319,11 @@ export function createHarness(
         };
       },
     },
+    drafter: {
+      async draft() {
+        return { text: '# Cancel orders\n\n[to be filled in]', model: 'scribe' };
+      },
+    },
     effects: {
       async read() {
         return { effects: [], total: 0, lastProcessedAt: null };

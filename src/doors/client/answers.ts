@@ -114,6 +114,12 @@ export interface EffectsOptions extends ReadOptions {
   readonly limit?: number | undefined;
 }
 
+export interface AttributesOptions extends ReadOptions {
+  readonly dateRange?: DateRange | undefined;
+  /** As in a query. */
+  readonly timeZone?: string | undefined;
+}
+
 export interface BriefOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
   /** As in a query. */

@@ -971,4 +971,5 @@ export interface Key {
   readonly keyId: string;
   readonly projectId: string;
   readonly scopes: readonly ('ingest' | 'query' | 'curate' | 'erase')[];
+  readonly drafts: boolean;
 }

@@ -8,6 +8,7 @@ import type {
   AcceptedErasure,
   Changes,
   Attributes,
+  AttributesOptions,
   Differences,
   DifferencesOptions,
   Brief,
@@ -236,8 +237,11 @@ export class Undertone {
     return this.#read('/v1/effects', options);
   }
 
-  /** Returns the attributes of sessions, with their values: what `segment` and `segmentKey` take. */
-  attributes(options: ReadOptions = {}): Promise<Attributes> {
+  /**
+   * Returns the attributes of sessions, with their values: what `segment` and `segmentKey` take. Sessions are those of
+   * the range, or else of all time.
+   */
+  attributes(options: AttributesOptions = {}): Promise<Attributes> {
     return this.#read('/v1/attributes', options);
   }
 

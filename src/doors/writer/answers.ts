@@ -48,7 +48,7 @@ export function plain(answer: string): string {
  * Invisible or deceptive characters: controls, direction marks, tags, lone surrogates, blank letters and stacked
  * accents. The two joiners stay, for Persian and Hindi.
  */
-const UNPLAIN =
+export const UNPLAIN =
   /[\p{Cc}\p{Cn}\p{Co}\p{Cs}\p{Zl}\p{Zp}\u2800\u3164]|[\u{e0100}-\u{e01ef}]|(?!\u200c|\u200d)\p{Cf}|\p{Mn}{5}/u;
 
 function formFault(text: string, most: number): string | null {
@@ -93,7 +93,7 @@ function newWords(text: string, source: string): string[] {
 /**
  * Rejects a text whose detected language differs from the source's, or that uses a script which the source does not.
  */
-function languageFault(text: string, source: string): string | null {
+export function languageFault(text: string, source: string): string | null {
   const [own, theirs] = [detectLanguage(text), detectLanguage(source)];
   const isOther = own !== null && theirs !== null && own !== theirs && text.length >= SURE_LENGTH;
   const foreign = SCRIPTS.some((script) => script.test(text) && !script.test(source));

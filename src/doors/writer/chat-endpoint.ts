@@ -54,9 +54,10 @@ export interface ChatEndpointOptions {
   /** Default: the first model that the endpoint lists. */
   readonly model?: string | undefined;
   readonly timeoutMs: number;
+  /** Most tokens of an answer. Default: 800, as reasoning models need more than a name has. */
+  readonly mostTokens?: number;
 }
 
-/** Reasoning models need more tokens than a name. */
 const MOST_TOKENS = 800;
 /** Largest accepted answer. */
 const MOST_BYTES = 256 * 1024;
@@ -95,7 +96,7 @@ export class ChatEndpoint implements TextModel {
       model,
       messages,
       temperature: 0,
-      max_tokens: MOST_TOKENS,
+      max_tokens: this.#options.mostTokens ?? MOST_TOKENS,
       stream: false,
     });
     const [choice] = answer.choices;

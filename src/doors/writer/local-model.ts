@@ -7,13 +7,15 @@ import { basename, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import '../../reader/embedding/telemetry.ts';
 import { CallError, type ChatMessage, type Completion, type TextModel } from './chat-endpoint.ts';
-import type { ThreadMessage } from './model-thread.ts';
+import type { ThreadData, ThreadMessage } from './model-thread.ts';
 
 export interface LocalModelOptions {
   /** Absolute path of the model. */
   readonly folder: string;
   /** Limit on one text after loading. */
   readonly timeoutMs: number;
+  /** Most tokens of a text. Default: that of a summary. */
+  readonly mostTokens?: number;
 }
 
 /** Limit on loading the model. */
@@ -55,9 +57,9 @@ export class LocalModel implements TextModel {
   }
 
   async #start(signal: AbortSignal): Promise<Worker> {
-    const thread = new Worker(join(import.meta.dirname, 'model-thread.ts'), {
-      workerData: this.#options.folder,
-    });
+    const { folder, mostTokens } = this.#options;
+    const workerData: ThreadData = { folder, mostTokens };
+    const thread = new Worker(join(import.meta.dirname, 'model-thread.ts'), { workerData });
     thread.unref();
     // An error without a listener would end the process.
     thread.on('error', () => undefined);

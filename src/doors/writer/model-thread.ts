@@ -7,6 +7,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { openGenerator } from '../../reader/embedding/text-generator.ts';
 import type { ChatMessage } from './chat-endpoint.ts';
 
+export interface ThreadData {
+  readonly folder: string;
+  readonly mostTokens: number | undefined;
+}
+
 /** `loaded` comes first and once. Errors contain no texts. */
 export type ThreadMessage =
   | { readonly loaded: true }
@@ -18,7 +23,8 @@ if (port === null) throw new Error('this is no thread');
 const tell = (message: ThreadMessage): void => port.postMessage(message);
 
 try {
-  const generator = await openGenerator(workerData as string);
+  const { folder, mostTokens } = workerData as ThreadData;
+  const generator = await openGenerator(folder, mostTokens);
   port.on('message', (messages: readonly ChatMessage[]) => {
     generator.generate(messages).then(
       (text) => tell({ text }),

@@ -1,7 +1,7 @@
 /**
- * The parameters and the answer of GET /v1/gaps/{id}/brief.
+ * The parameters and the answers of GET /v1/gaps/{id}/brief and POST /v1/gaps/{id}/draft.
  *
- * Test: test/e2e/brief-rules.test.ts.
+ * Test: test/e2e/brief-rules.test.ts, test/e2e/draft-rules.test.ts.
  */
 import { z } from 'zod';
 import { dimensionShape } from '../../domain/groupings.ts';
@@ -70,3 +70,16 @@ export const briefResponseSchema = z.strictObject({
 });
 
 export type BriefResponse = z.output<typeof briefResponseSchema>;
+
+export const draftResponseSchema = z.strictObject({
+  gap: briefResponseSchema.shape.gap,
+  markdown: z
+    .string()
+    .describe(
+      'The draft, under a line that says which model wrote it. `[to be filled in]` stands where the answer is unknown.',
+    ),
+  model: z.string().describe('The model that wrote it.'),
+  lastProcessedAt: dateTime.describe('As in an answer of GET /v1/query/.'),
+});
+
+export type DraftResponse = z.output<typeof draftResponseSchema>;

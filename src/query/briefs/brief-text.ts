@@ -1,5 +1,5 @@
 /**
- * Writes a brief as Markdown and as CSV. Keeps the invariant that what users said cannot become markup.
+ * Writes a brief as Markdown and as CSV, and marks drafts. Keeps the invariant that what users said cannot become markup.
  *
  * Test: test/query/briefs/brief-text.test.ts.
  */
@@ -101,6 +101,16 @@ function plain(text: string): string {
     .replaceAll(/\s+/gu, ' ')
     .trim()
     .replaceAll(/[\\`*_{}[\]<>()#+!|~&:@]|^-|(?<=^\d{1,9}|www)\./giu, '\\$&');
+}
+
+/** Puts the mark of its model above a draft, so that it goes along with a copy. */
+export function draftMarkdown({ gap, read }: BriefResponse, text: string, model: string): string {
+  const kind = gap.gapType === 'TOOL' ? 'requirement' : 'article';
+  const mark =
+    `> Draft of ${kind === 'article' ? 'an' : 'a'} ${kind}, written by the language model ${plain(model)} from ` +
+    `${read === 1 ? 'one request' : `${read} requests`}. It knows the questions, not the answers: check every ` +
+    'sentence, and fill in what is open.';
+  return `${mark}\n\n${text.trim()}\n`;
 }
 
 /** A row for each question, the most frequent group first. */

@@ -15,7 +15,7 @@ export interface TextGenerator {
 const MOST_TOKENS = 400;
 
 /** Loads a model. Passes on the library's errors. */
-export async function openGenerator(folder: string): Promise<TextGenerator> {
+export async function openGenerator(folder: string, mostTokens = MOST_TOKENS): Promise<TextGenerator> {
   const { name, settings } = localSettings(folder);
   const tokenizer = await AutoTokenizer.from_pretrained(name, { local_files_only: true });
   const model = await AutoModelForCausalLM.from_pretrained(name, settings);
@@ -27,7 +27,7 @@ export async function openGenerator(folder: string): Promise<TextGenerator> {
       ) as Record<string, Tensor>;
       const output: unknown = await model.generate({
         ...inputs,
-        max_new_tokens: MOST_TOKENS,
+        max_new_tokens: mostTokens,
         do_sample: false,
       });
       if (!(output instanceof Tensor)) throw new Error('the model gave no tokens');

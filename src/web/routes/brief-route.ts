@@ -1,11 +1,14 @@
 /**
- * GET /v1/gaps/{id}/brief: what closing a gap takes, as JSON, Markdown or CSV.
+ * GET /v1/gaps/{id}/brief: what closing a gap takes, as JSON, Markdown or CSV. POST /v1/gaps/{id}/draft: what the writer
+ * makes of it.
  *
- * Test: test/e2e/brief-rules.test.ts.
+ * Test: test/e2e/brief-rules.test.ts, test/e2e/draft-rules.test.ts.
  */
 import type { FastifyInstance } from 'fastify';
-import { BRIEF } from '../../contract/query.ts';
-import { briefCsv, briefMarkdown } from '../../query/briefs/brief-text.ts';
+import { BRIEF, DRAFT } from '../../contract/query.ts';
+import { AppError } from '../../errors.ts';
+import type { DraftResponse } from '../../query/briefs/brief-schema.ts';
+import { briefCsv, briefMarkdown, draftMarkdown } from '../../query/briefs/brief-text.ts';
 import { inTime } from '../answer-time.ts';
 import type { Reading } from '../dependencies.ts';
 import { preferredType } from '../export.ts';
@@ -27,5 +30,26 @@ export function registerBriefRoute(scope: FastifyInstance, reading: Reading): vo
       .type(`${type}; charset=utf-8`)
       .header('Content-Disposition', `attachment; filename="gap-${id}.${ending}"`)
       .send(write(brief, parameters));
+  });
+
+  serve(scope, DRAFT, async ({ request, reply, id, parameters }): Promise<DraftResponse> => {
+    const { drafter } = reading;
+    if (drafter === undefined)
+      throw new AppError(
+        'CONFLICT',
+        'This service has no writer, so it cannot draft. Set WRITER_URL or WRITER_MODEL (docs/models.md).',
+      );
+    await enterInstance(request, reply, parameters.instanceId, reading);
+    // Once the answer is sent, or nobody waits for it, the model stops.
+    const ended = new AbortController();
+    reply.raw.once('close', () => ended.abort());
+    const drafting = reading.briefs
+      .read(id, parameters, request.projectId)
+      .then(async (brief) => ({ brief, ...(await drafter.draft(brief, ended.signal)) }));
+    const { brief, text, model } = await inTime(drafting, reading.answerMs, () => {
+      return new AppError('SERVICE_UNAVAILABLE', 'The writer gave no draft in time.', { retryAfter: 10 });
+    });
+    const { gap, lastProcessedAt } = brief;
+    return { gap, markdown: draftMarkdown(brief, text, model), model, lastProcessedAt };
   });
 }

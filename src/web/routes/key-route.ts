@@ -9,9 +9,10 @@ import { READ_KEY, type keySchema } from '../../contract/instances.ts';
 import { callerOf } from '../auth.ts';
 import { serve } from '../serve.ts';
 
-export function registerKeyRoute(scope: FastifyInstance): void {
+/** `drafts`: the service has a writer. */
+export function registerKeyRoute(scope: FastifyInstance, drafts: boolean): void {
   serve(scope, READ_KEY, async ({ request }): Promise<z.output<typeof keySchema>> => {
     const key = callerOf(request);
-    return { keyId: key.keyId, projectId: key.projectId, scopes: [...key.scopes] };
+    return { keyId: key.keyId, projectId: key.projectId, scopes: [...key.scopes], drafts };
   });
 }

@@ -49,6 +49,7 @@ describe('the state of the page', () => {
       attribute: '',
       value: '',
       against: '',
+      at: 'check',
     };
     deepEqual(readState(writeState(state)), state);
     const pair = { ...START, attribute: 'app version', value: '3.2 & later', against: '3.1' };

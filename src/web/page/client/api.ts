@@ -15,6 +15,7 @@ import type { CurationsResponse } from '../../../query/curations/curations-schem
 import type { AttributesResponse } from '../../../query/attributes-schema.ts';
 import type { EffectsResponse } from '../../../query/effects/effects-schema.ts';
 import type { DifferencesResponse } from '../../../query/changes/differences-schema.ts';
+import type { DraftResponse } from '../../../query/briefs/brief-schema.ts';
 import type { OverviewResponse } from '../../../query/overview/overview-schema.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
@@ -58,6 +59,12 @@ export interface Instance {
   readonly name: string | null;
   readonly timeZone: string;
   readonly leaveOut: LeftOut;
+}
+
+/** What the key may do. `drafts`: the service has a writer. */
+export interface Key {
+  readonly scopes: readonly string[];
+  readonly drafts: boolean;
 }
 
 /** A failed request; `status` is 0 if no response arrived. */
@@ -283,8 +290,8 @@ export const api = {
     call<Instance>('PATCH', `instances/${instance}`, { body: { timeZone } }),
   overview: (parameters: Parameters, signal?: AbortSignal) =>
     ask<OverviewResponse>('overview', parameters, signal),
-  attributes: (instanceId: string, signal?: AbortSignal) =>
-    ask<AttributesResponse>('attributes', { instanceId }, signal),
+  attributes: (parameters: Parameters, signal?: AbortSignal) =>
+    ask<AttributesResponse>('attributes', parameters, signal),
   differences: (parameters: Parameters, signal?: AbortSignal) =>
     ask<DifferencesResponse>('differences', parameters, signal),
   effects: (parameters: Parameters, signal?: AbortSignal) =>
@@ -292,7 +299,7 @@ export const api = {
   changes: (parameters: Parameters, signal?: AbortSignal) =>
     ask<ChangesResponse>('changes', parameters, signal),
   query: (parameters: Parameters, signal?: AbortSignal) => ask<QueryResponse>('query', parameters, signal),
-  key: (signal?: AbortSignal) => ask<{ scopes: readonly string[] }>('key', {}, signal),
+  key: (signal?: AbortSignal) => ask<Key>('key', {}, signal),
   curations: (parameters: Parameters, signal?: AbortSignal) =>
     ask<CurationsResponse>('curations', parameters, signal),
   curate: (instanceId: string, curation: Curation) => write('curations', { instanceId, ...curation }),
@@ -320,6 +327,9 @@ export const api = {
     const response = await send('GET', `gaps/${id}/brief`, { parameters, headers: { accept: type } });
     return response.ok ? response.blob() : answerOf<never>(response);
   },
+  /** Has the writer draft what closes a gap. */
+  draft: (id: string, parameters: Parameters) =>
+    call<DraftResponse>('POST', `gaps/${id}/draft`, { parameters, body: {} }),
   /** Returns every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
     const response = await send('GET', 'query', { parameters, headers: { accept: 'text/csv' } });

@@ -3,7 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useContext, useState } from 'preact/hooks';
+import { useContext, useEffect, useState } from 'preact/hooks';
 import type { Checked } from '../../../domain/checks.ts';
 import { api, type ApiError, type ChecksResponse } from './api.ts';
 import { Checking, checksOf, ENOUGH } from './checking.tsx';
@@ -122,15 +122,26 @@ export function HowSure({ asked: { found }, to }: { readonly asked: Asked; reado
       type="button"
       class="quiet how-sure"
       title={share === null ? 'Not enough of it has been checked' : CONFIDENCE}
-      onClick={() => {
-        const section = document.querySelector(`#${to}`);
-        section?.scrollIntoView({ block: 'center' });
-        section?.querySelector('button')?.focus({ preventScroll: true });
-      }}
+      onClick={() => showChecks(to)}
     >
       {share === null ? 'How sure is this?' : `truly ${formatShare(share.low)} to ${formatShare(share.high)}`}
     </button>
   );
+}
+
+function showChecks(id: string): void {
+  const section = document.querySelector(`#${id}`);
+  section?.scrollIntoView({ block: 'center' });
+  section?.querySelector('button')?.focus({ preventScroll: true });
+}
+
+/** Scrolls to the element with the id `to` once its checks show, where the address asks for that. */
+export function useShownChecks(asked: Asked | null, to: string): void {
+  const { at } = useNavigation().state;
+  const isShown = (asked?.found?.foundShare ?? null) !== null;
+  useEffect(() => {
+    if (at === 'check' && isShown) showChecks(to);
+  }, [at, isShown]);
 }
 
 const CONFIDENCE = 'With a confidence of 95 %, the true share lies between the two';

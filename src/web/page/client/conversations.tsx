@@ -11,6 +11,7 @@ import { counted, outcomeWords, languageName, formatCount, formatInstant } from 
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { Go, Outcome, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
+import { EmptiedBySegment } from './segments.tsx';
 import { TextSearchList } from './text-search-list.tsx';
 import type { FilterName } from './state.ts';
 import { titleOf } from './transcript-words.ts';
@@ -125,6 +126,10 @@ function NothingLeft({ filters }: { readonly filters: Filters }) {
             <Go to={{ range: 'all' }}>In all time: {formatCount(value.ever)}</Go>
           )}
         </>
+      )}
+      {/* Above the list of an entity without conversations stands the same. */}
+      {state.id !== '' && own.length === 0 ? null : (
+        <EmptiedBySegment parameters={conversationParameters(period, filters)} />
       )}
     </>
   );

@@ -17,7 +17,7 @@ import { LastErasure } from './erase.tsx';
 import { ErasingContext, useErasing } from './erasing.ts';
 import { Chips } from './filter-bar.tsx';
 import { Header, VIEWS } from './header.tsx';
-import { useKeys, useScopes, useTitle, type Navigation } from './hooks.ts';
+import { useKey, useKeys, useTitle, type Navigation } from './hooks.ts';
 import { useLive } from './live.ts';
 import { Overview } from './overview.tsx';
 import { Loading } from './parts.tsx';
@@ -42,7 +42,7 @@ export function Dashboard({
   showTimesIn(instance?.timeZone ?? 'UTC');
   const [made, setMade] = useState<MadeLink | null>(null);
   const live = useLive(state.instance);
-  const scopes = useScopes();
+  const scopes = useKey()?.scopes ?? null;
   const curating = useDecisions(state.instance, scopes);
   const erasing = useErasing(state.instance, scopes);
   useShortcuts(navigation);

@@ -7,13 +7,13 @@ import type { ComponentChildren } from 'preact';
 import { api, type WhyResponse } from './api.ts';
 import { BriefOf } from './brief.tsx';
 import { Trend } from './charts.tsx';
-import { Checks, ChecksOfGapType, HowSure, useChecks } from './check.tsx';
+import { Checks, ChecksOfGapType, HowSure, useChecks, useShownChecks } from './check.tsx';
 import { askCompared, type Compared } from './compared.ts';
 import { Conversations } from './conversations.tsx';
 import { CuratedName, isCurated } from './curate.tsx';
 import { DecisionsAbout, useDecisionsAbout, type Listed } from './decisions.tsx';
 import { Erase } from './erase.tsx';
-import { FILTER_GROUPINGS } from './filters.ts';
+import { conversationParameters, FILTER_GROUPINGS } from './filters.ts';
 import {
   counted,
   formatBounds,
@@ -31,8 +31,8 @@ import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './p
 import { usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
 import { SATISFACTION_WORDS } from './satisfaction.tsx';
-import { useAttributes, type Attributes } from './segments.tsx';
-import type { EntityKind } from './state.ts';
+import { EmptiedBySegment, useAttributes, type Attributes } from './segments.tsx';
+import { isEntity, type EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
 import { clockAt } from './zone.ts';
 
@@ -78,6 +78,7 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     askFound(kind, state.id, period, isShared, signal),
   );
   const checks = useChecks(kind, state.id);
+  useShownChecks(value === null ? null : checks, CHECKS);
   const attributes = useAttributes(version);
   const decisions = useDecisionsAbout(
     state.id,
@@ -91,7 +92,9 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
     <>
       <Heading kind={kind} id={state.id} name={name} note={description} decisions={decisions} />
       {isTracked(kind) ? <LifeOf kind={kind} id={state.id} name={name} life={life} /> : null}
-      {kind === 'gap' && !isShared ? <BriefOf id={state.id} name={name} /> : null}
+      {kind === 'gap' && !isShared ? (
+        <BriefOf key={period.name} id={state.id} name={name} type={why?.gap?.gapType} />
+      ) : null}
       {why?.heir == null ? null : (
         <p class="notice">
           It has merged into <Go to={{ id: why.heir.id }}>{why.heir.name}</Go>; the numbers are those of that
@@ -452,7 +455,16 @@ function EntityTrend({
   readonly label: string;
 }) {
   const { points, pointsBefore } = compared;
-  if (points.every(({ value }) => value === 0)) return <Empty>There is nothing of it in this period.</Empty>;
+  const { state, isShared } = useNavigation();
+  if (points.every(({ value }) => value === 0))
+    return (
+      <Empty>
+        There is nothing of it in this period.
+        {isShared || !isEntity(state.view) ? null : (
+          <EmptiedBySegment parameters={conversationParameters(period, { [state.view]: state.id })} />
+        )}
+      </Empty>
+    );
   return (
     <Section title={`${label} over time`}>
       <Trend

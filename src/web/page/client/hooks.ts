@@ -5,7 +5,7 @@
  */
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { api, ApiError } from './api.ts';
+import { api, ApiError, type Key } from './api.ts';
 import { changed, readState, writeState, type PageState } from './state.ts';
 
 export interface Answer<Value> {
@@ -147,16 +147,13 @@ export function useUrlState(): Navigation {
   };
 }
 
-/** Returns the scopes of the key; null until known. */
-export function useScopes(): readonly string[] | null {
-  const [scopes, setScopes] = useState<readonly string[] | null>(null);
+/** Returns what the key may do; null until known. */
+export function useKey(): Key | null {
+  const [key, setKey] = useState<Key | null>(null);
   useEffect(() => {
-    api.key().then(
-      (key) => setScopes(key.scopes),
-      () => undefined,
-    );
+    api.key().then(setKey, () => undefined);
   }, []);
-  return scopes;
+  return key;
 }
 
 /** Returns true on a window as narrow as a phone. */

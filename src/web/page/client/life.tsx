@@ -3,7 +3,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useState } from 'preact/hooks';
+import { useContext, useState } from 'preact/hooks';
 import type { Life } from '../../../domain/life-schema.ts';
 import {
   isWebLink,
@@ -14,7 +14,7 @@ import {
   LONGEST_OWNER,
   type LifeState,
 } from '../../../domain/lives.ts';
-import { useCurating } from './curating.ts';
+import { CuratingContext, useCurating } from './curating.ts';
 import { Choice } from './choice.tsx';
 import { Dialog } from './dialog.tsx';
 import { EffectOf } from './effects.tsx';
@@ -49,19 +49,19 @@ export function LifeTag({ life }: { readonly life: Life | null | undefined }) {
   return life == null ? null : <span class={LOOKS[life.state]}>{LIFE_STATE_WORDS[life.state]}</span>;
 }
 
-/** Shows the life on the page of an entity, with a button to state it anew. */
-export function LifeOf({
-  kind,
-  id,
-  name,
-  life,
-}: {
+interface LifeProps {
   readonly kind: TrackedKind;
   readonly id: string;
   readonly name: string;
+  /** As the service last told it. */
   readonly life: Life | null;
-}) {
+}
+
+/** Shows the life on the page of an entity, with a button to state it anew. */
+export function LifeOf(props: LifeProps) {
+  const { id, name } = props;
   const { isShared } = useNavigation();
+  const { life, isTold, save } = useSaved(props);
   if (isShared && life === null) return null;
   return (
     <>
@@ -76,14 +76,34 @@ export function LifeOf({
             {hostOf(life.link)}
           </a>
         )}
-        {isShared ? null : <ChangeLife kind={kind} id={id} name={name} life={life} />}
+        {isShared ? null : <ChangeLife {...props} life={life} onSave={save} />}
       </div>
-      {isShared || life?.state !== 'FIXED' ? null : <EffectOf id={id} life={life.curationId} />}
+      {isShared || !isTold || life?.state !== 'FIXED' ? null : <EffectOf id={id} life={life.curationId} />}
     </>
   );
 }
 
-function ChangeLife(target: Parameters<typeof LifeOf>[0]) {
+/** A life as the form states it. */
+type Stated = Omit<Life, 'at' | 'curationId'>;
+
+/** Returns what was saved here until the service tells it or another decision follows: reading it takes seconds. */
+function useSaved({ id, life }: LifeProps) {
+  const { edits = 0 } = useContext(CuratingContext) ?? {};
+  const [saved, setSaved] = useState<{ readonly life: Life; readonly until: string } | null>(null);
+  const now = (more: number): string => `${id} ${life?.curationId} ${edits + more}`;
+  const isTold = saved === null || saved.until !== now(0);
+  return {
+    life: isTold ? life : saved.life,
+    isTold,
+    /** Call it once the decision is taken; `edits` counts it from then on. */
+    save: (stated: Stated): void =>
+      setSaved({ life: { ...stated, at: new Date().toISOString(), curationId: '' }, until: now(1) }),
+  };
+}
+
+type ChangeProps = LifeProps & { readonly onSave: (stated: Stated) => void };
+
+function ChangeLife(target: ChangeProps) {
   const { reason } = useCurating();
   const [isOpen, setOpen] = useState(false);
   return (
@@ -110,8 +130,9 @@ function LifeDialog({
   id,
   name,
   life,
+  onSave,
   onClose,
-}: Parameters<typeof LifeOf>[0] & { readonly onClose: () => void }) {
+}: ChangeProps & { readonly onClose: () => void }) {
   const { decide } = useCurating();
   const [fields, setFields] = useState({
     state: life?.state ?? 'OPEN',
@@ -128,20 +149,23 @@ function LifeDialog({
       title={`Status of “${name}”`}
       action="Save status"
       isReady={isDated && (link.trim() === '' || isWebLink(link.trim()))}
-      onConfirm={() =>
-        decide(
-          {
-            action: 'TRACK',
-            [TRACKED[kind]]: id,
-            state,
-            ...(state === 'FIXED' ? statedSince(fields, life) : {}),
-            owner,
-            note,
-            ...(link.trim() === '' ? {} : { link: link.trim() }),
-          },
+      onConfirm={async () => {
+        const since = state === 'FIXED' ? statedSince(fields, life) : {};
+        const named = link.trim() === '' ? {} : { link: link.trim() };
+        await decide(
+          { action: 'TRACK', [TRACKED[kind]]: id, state, ...since, owner, note, ...named },
           `“${name}”: ${LIFE_STATE_WORDS[state]}.`,
-        )
-      }
+        );
+        onSave({
+          state,
+          fixedAt:
+            state !== 'FIXED' || 'release' in since ? null : (since.fixedAt ?? new Date().toISOString()),
+          release: 'release' in since ? since.release : null,
+          owner: owner.trim() === '' ? null : owner.trim(),
+          note: note.trim() === '' ? null : note.trim(),
+          link: named.link ?? null,
+        });
+      }}
       onClose={onClose}
     >
       <p class="faint">It changes no number, and you can undo it.</p>
@@ -205,7 +229,10 @@ function sinceOf(life: Life | null): SinceFields {
   return { by: life?.release == null ? 'day' : 'release', day, attribute, value };
 }
 
-function statedSince({ by, day, attribute, value }: SinceFields, life: Life | null) {
+function statedSince(
+  { by, day, attribute, value }: SinceFields,
+  life: Life | null,
+): { readonly release: NonNullable<Life['release']> } | { readonly fixedAt?: string } {
   if (by === 'release') return { release: { name: attribute.trim(), value: value.trim() } };
   // A day that stays keeps its time of day.
   if (life?.fixedAt != null && day === sinceOf(life).day) return { fixedAt: life.fixedAt };

@@ -18,7 +18,8 @@ import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } f
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
 import { SATISFACTION_WORDS } from './satisfaction.tsx';
-import { Segments, useAttributes, type Attributes } from './segments.tsx';
+import { conversationParameters } from './filters.ts';
+import { EmptiedBySegment, Segments, useAttributes, type Attributes } from './segments.tsx';
 import { Topics, type FoundTopics } from './topics.tsx';
 import { Languages } from './why-parts.tsx';
 
@@ -163,7 +164,7 @@ function HowSure({ topics }: { readonly topics: readonly Row[] }) {
     <p class="faint">
       Models and rules judge what is counted here, and can be wrong. The page of each topic, gap, repeated
       request and signal says how sure its number is, once somebody has read 50 conversations (about five
-      minutes): <Go to={{ view: 'topic', id: topic.id }}>check “{topic.name}”</Go>.
+      minutes): <Go to={{ view: 'topic', id: topic.id, at: 'check' }}>check “{topic.name}”</Go>.
     </p>
   );
 }
@@ -183,7 +184,8 @@ function NothingYet({ period }: { readonly period: Period }) {
   if (ever.value?.fields.messages !== 0) {
     return (
       <Empty>
-        {NOTHING} <Go to={{ range: 'all' }}>Show all time</Go>
+        {NOTHING} {period.clock === null ? null : <Go to={{ range: 'all' }}>Show all time</Go>}
+        <EmptiedBySegment parameters={conversationParameters(period, {})} />
       </Empty>
     );
   }

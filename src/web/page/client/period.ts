@@ -32,7 +32,8 @@ export interface Period {
 /** Values by `segment.NAME`. */
 type SegmentParameters = Readonly<Record<`segment.${string}`, readonly string[]>>;
 
-function segmentOf({ segment }: PageState): SegmentParameters {
+/** Returns the chosen values as parameters. */
+export function parametersOfSegment(segment: PageState['segment']): SegmentParameters {
   const values = Map.groupBy(segment, ([name]) => name);
   return Object.fromEntries(
     [...values].map(([name, chosen]) => [`segment.${name}`, chosen.map(([, value]) => value)]),
@@ -57,7 +58,7 @@ function granularityOf(
 export function usePeriod(): Period {
   const { state } = useNavigation();
   const { instance, compare } = state;
-  const segment = segmentOf(state);
+  const segment = parametersOfSegment(state.segment);
   const signals = signalsOf(state);
   const within = [...(state.segment.length === 0 ? [] : [segment]), ...Object.values(signals)]
     .map((part) => ` ${JSON.stringify(part)}`)

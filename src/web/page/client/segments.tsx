@@ -5,22 +5,31 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../domain/attributes.ts';
-import { api, type Row } from './api.ts';
+import { api, type Parameters, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
 import { Choice } from './choice.tsx';
 import { formatBounds, formatCount, formatNet, formatUsd } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Go, Head, Section } from './parts.tsx';
-import { usePeriod } from './period.ts';
-import type { ChosenValue, PageState } from './state.ts';
+import { parametersOfSegment, usePeriod } from './period.ts';
+import { SEGMENT, type ChosenValue, type PageState } from './state.ts';
+import { asked, zoneName } from './zone.ts';
 
 export type Attributes = Awaited<ReturnType<typeof api.attributes>>['attributes'];
 
-/** Returns the attributes of the instance's conversations. A reader with a link sees none. */
-export function useAttributes(version: string): Attributes {
+/**
+ * Returns the attributes of the instance's conversations, of all time or of the page's period. A reader with a link sees
+ * none.
+ */
+export function useAttributes(version: string, of: 'all time' | 'period' = 'all time'): Attributes {
   const { state, isShared } = useNavigation();
-  const { value } = useAnswer(`attributes ${state.instance}`, version, async (signal) =>
-    isShared || state.instance === '' ? null : api.attributes(state.instance, signal),
+  const { clock } = usePeriod();
+  const range = of === 'all time' || clock === null ? {} : asked(clock);
+  const key = `attributes ${state.instance} ${'dateRange.start' in range ? state.range : ''} ${zoneName()}`;
+  const { value } = useAnswer(key, version, async (signal) =>
+    isShared || state.instance === ''
+      ? null
+      : api.attributes({ instanceId: state.instance, ...range }, signal),
   );
   return value?.attributes ?? [];
 }
@@ -36,7 +45,7 @@ function without(segment: PageState['segment'], [name, value]: ChosenValue): Pag
 /** Chooses conversations by an attribute; nothing where none has any. */
 export function SegmentChoice() {
   const { state, go } = useNavigation();
-  const attributes = useAttributes('');
+  const attributes = useAttributes('', 'period');
   if (attributes.length === 0) return null;
   const choose = (place: string): void => {
     const [attribute = -1, value = -1] = place.split('/').map(Number);
@@ -68,14 +77,16 @@ export function SegmentChoice() {
   );
 }
 
-/** Shows the chosen attributes, and what the instance leaves out. */
+/** Shows the chosen attributes, each with the other values in its place, and what the instance leaves out. */
 export function SegmentChips({ leaveOut }: { readonly leaveOut: LeftOut }) {
   const { state, go } = useNavigation();
+  const attributes = useAttributes('', 'period');
   const asked = new Set(state.segment.map(([name]) => choiceOf(name, []).name));
   const chips = [
     ...state.segment.map((chosen, index) => ({
       words: `${isAlternative(state.segment, index) ? 'or ' : ''}${wordsOf(chosen)}`,
       segment: without(state.segment, chosen),
+      chosen,
     })),
     // Leaving out nothing takes it off.
     ...Object.entries(leaveOut).flatMap(([name, values]) =>
@@ -85,6 +96,7 @@ export function SegmentChips({ leaveOut }: { readonly leaveOut: LeftOut }) {
             {
               words: `without ${name}: ${values.join(', ')}`,
               segment: withValue(state.segment, [leftOutName(name), '']),
+              chosen: null,
             },
           ],
     ),
@@ -92,13 +104,92 @@ export function SegmentChips({ leaveOut }: { readonly leaveOut: LeftOut }) {
   if (chips.length === 0) return null;
   return (
     <p class="chips" aria-label="Segment">
-      {chips.map(({ words, segment }) => (
-        <button key={words} type="button" title={words} onClick={() => go({ segment })}>
-          <span class="words">{words}</span> <span aria-hidden="true">×</span>
-          <span class="hidden"> take this segment off</span>
-        </button>
+      {chips.map(({ words, segment, chosen }) => (
+        <span key={words} class="chip">
+          {chosen === null || chosen[1] === '' ? (
+            <span class="words" title={words}>
+              {words}
+            </span>
+          ) : (
+            <OtherValues words={words} chosen={chosen} attributes={attributes} />
+          )}
+          <button type="button" title={`Take off ${words}`} onClick={() => go({ segment })}>
+            <span aria-hidden="true">×</span>
+            <span class="hidden">Take off {words}</span>
+          </button>
+        </span>
       ))}
     </p>
+  );
+}
+
+/** The words of a chosen value, as a menu that puts another value of the attribute in its place. */
+function OtherValues({
+  words,
+  chosen,
+  attributes,
+}: {
+  readonly words: string;
+  readonly chosen: ChosenValue;
+  readonly attributes: Attributes;
+}) {
+  const { state, go } = useNavigation();
+  const [name, value] = chosen;
+  const taken = new Set(state.segment.filter(([other]) => other === name).map(([, other]) => other));
+  const own = choiceOf(name, []).name;
+  const others = (attributes.find((each) => each.name === own)?.values ?? []).filter(
+    ({ value: other }) => !taken.has(other),
+  );
+  const place = (other: string): void =>
+    go({ segment: state.segment.map((each): ChosenValue => (each === chosen ? [name, other] : each)) });
+  return (
+    <select
+      aria-label={`${words}: choose another value`}
+      title={words}
+      value=""
+      onChange={(event) => place(others[Number(event.currentTarget.value)]?.value ?? value)}
+    >
+      <option value="">{words}</option>
+      {others.map(({ value: other, sessions }, index) => (
+        <option key={other} value={String(index)}>
+          {wordsOf([name, other])} ({formatCount(sessions)})
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/**
+ * Says what in the segment leaves nothing, with links that take a part of it off; nothing without a segment.
+ * `parameters`: the query for the conversations that are missing, with the segment.
+ */
+export function EmptiedBySegment({ parameters }: { readonly parameters: Parameters }) {
+  const { state } = useNavigation();
+  const { value } = useAnswer(`emptied ${JSON.stringify(parameters)}`, '', async (signal) => {
+    if (state.segment.length === 0) return null;
+    const all = Object.entries(parameters).filter(([name]) => !name.startsWith(SEGMENT));
+    const count = (segment: PageState['segment']) =>
+      api.query({ ...Object.fromEntries(all), ...parametersOfSegment(segment), limit: 1 }, signal);
+    const [{ emptiedBy }, ...others] = await Promise.all([
+      count(state.segment),
+      ...state.segment.map((chosen) => count(without(state.segment, chosen))),
+    ]);
+    return { emptiedBy, totals: others.map(({ pagination }) => pagination.total) };
+  });
+  if (value === null) return null;
+  return (
+    <>
+      {' '}
+      {value.emptiedBy}{' '}
+      {state.segment.map((chosen, index) =>
+        value.totals[index] === 0 ? null : (
+          <Go key={chosen.join()} to={{ segment: without(state.segment, chosen) }}>
+            Take off {wordsOf(chosen)}: {formatCount(value.totals[index])}
+          </Go>
+        ),
+      )}
+      {state.segment.length < 2 ? null : <Go to={{ segment: [] }}>Take all of it off</Go>}
+    </>
   );
 }
 

@@ -76,7 +76,11 @@ export interface PageState {
   readonly attribute: string;
   readonly value: string;
   readonly against: string;
+  /** The part of an entity's page that is scrolled to once it shows; another page begins at its top. */
+  readonly at: (typeof PLACES)[number];
 }
+
+const PLACES = ['top', 'check'] as const;
 
 const NO_PAIR = { attribute: '', value: '', against: '' } as const;
 
@@ -93,10 +97,11 @@ export const START: PageState = {
   segment: [],
   signals: 'inferred',
   ...NO_PAIR,
+  at: 'top',
 };
 
 /** What the parameters of a segment begin with. */
-const SEGMENT = 'segment.';
+export const SEGMENT = 'segment.';
 const ID = /^[0-9a-f-]{36}$/i;
 /** Limit of the API, characters. */
 const MAX_TEXT = 200;
@@ -145,6 +150,7 @@ export function readState(search: string): PageState {
     ),
     signals: oneOf(COUNTED_SIGNALS, parameters.get('signals'), START.signals),
     ...(view === 'overview' ? pairIn(parameters) : NO_PAIR),
+    at: isEntity(view) ? oneOf(PLACES, parameters.get('at'), START.at) : START.at,
   };
 }
 
@@ -166,9 +172,9 @@ export function filtersOfView(view: PageState['view']): readonly FilterName[] {
   return view === 'conversations' || isEntity(view) ? FILTERS.filter((name) => name !== view) : [];
 }
 
-/** Applies changes to a state, and removes filters that its view lacks. */
+/** Applies changes to a state, and removes filters that its view lacks; `at` holds for one step. */
 export function changed(state: PageState, changes: Partial<PageState>): PageState {
-  const next = { ...state, ...changes };
+  const next = { ...state, at: START.at, ...changes };
   const buckets = bucketsFor(next.range).includes(next.buckets) ? next.buckets : START.buckets;
   const known = filtersOfView(next.view);
   const filters = Object.fromEntries(
@@ -194,6 +200,7 @@ export function writeState(state: PageState): string {
     'id',
     'order',
     'session',
+    'at',
   ] as const;
   for (const name of own) if (state[name] !== START[name]) parameters.set(name, state[name]);
   for (const name of FILTERS) {
@@ -210,7 +217,7 @@ export function writeState(state: PageState): string {
 /** As `writeState`, but always names the view, because the address of a link must. */
 export function addressOf(state: PageState): string {
   // Readers with a link see no attributes.
-  const parameters = new URLSearchParams(writeState({ ...state, ...NO_PAIR }));
+  const parameters = new URLSearchParams(writeState({ ...state, ...NO_PAIR, at: START.at }));
   parameters.set('view', state.view);
   return `?${parameters.toString()}`;
 }

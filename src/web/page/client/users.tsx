@@ -10,6 +10,7 @@ import { counted, formatDay, formatNet } from './format.ts';
 import { useNarrow, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
+import { EmptiedBySegment } from './segments.tsx';
 import { useRows, VirtualList } from './virtual-list.tsx';
 
 export function Users({ version }: { readonly version: string }) {
@@ -38,7 +39,12 @@ export function Users({ version }: { readonly version: string }) {
         list={list}
         rowHeight={narrow ? 72 : 44}
         label="Users"
-        empty="No user in this period. A user turn belongs to a user when it names a userId."
+        empty={
+          <>
+            No user in this period. A user turn belongs to a user when it names a userId.
+            <EmptiedBySegment parameters={{ ...parameters, groupBy: 'END_USER', fields: 'sessions' }} />
+          </>
+        }
       >
         {({ dimensions: { endUser }, fields }) =>
           endUser === undefined ? null : (
