@@ -113,8 +113,11 @@ function assignUserTurn(
     const known = isAsAhead ? { compared: reading.compared, readText: reading.keptRequest } : {};
     const request = newRequest(enrichment.request, vector, redacted.request, turn.content.length, known);
     repeat = isLiked ? null : repeatOf({ reading, instance, session }, request, wasAsked);
-    // A repeat stays with the matter under discussion if its own words match no topic.
-    if (repeat !== null && !instance.topics.hasTopic(session.micro)) session.micro = underDiscussion;
+    // A repeat or complaint ("seriously? every other shop can do that") stays with the matter under discussion if its own
+    // words match no topic.
+    const complains = underDiscussion !== null && [...counted].some((key) => typeOf(key) === 'DSAT');
+    if ((repeat !== null || complains) && !instance.topics.hasTopic(session.micro))
+      session.micro = underDiscussion;
     const { action, thing } = request;
     const isAbout = thing !== 0 && (action !== 0 || asksAbout(redacted.request, read.parts.noun));
     request.standsAlone = isAbout && repeat === null && !reacts;
