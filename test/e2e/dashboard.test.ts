@@ -971,6 +971,24 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.selectOption('.chips select[title="plan: free"]', { label: 'plan: pro (2)' }, SOON);
     await page.waitForSelector('h2:text-is("2 conversations")', SOON);
     match(page.url(), /segment\.plan=pro/);
+    // On the page of a signal, the values stand under one another, with those that the segment leaves out.
+    await page.click('nav[aria-label="Views"] a:text-is("Overview")');
+    await page.click('a:text-is("Gratitude")', SOON);
+    await page.waitForSelector('h1:text-is("Gratitude")', SOON);
+    await table.locator('tr:has(a:text-is("free"))').waitFor(SOON);
+    deepEqual(
+      await table
+        .locator('tbody tr')
+        .evaluateAll((rows) =>
+          rows.map((row) => [...row.children].slice(1, 3).map((cell) => cell.textContent)),
+        ),
+      [
+        ['2', '2'],
+        ['1', '1'],
+      ],
+    );
+    equal(await figure(page, 'Conversations'), '2');
+    await page.click('nav[aria-label="Views"] a:text-is("Conversations")');
     await page.click('.chips button[title="Take off plan: pro"]');
     await page.waitForSelector('h2:text-is("3 conversations")', SOON);
   });

@@ -106,11 +106,12 @@ function View({
   readonly instances: readonly Instance[];
 }) {
   const own = instances.find(({ id }) => id === instance);
+  const leaveOut = own?.leaveOut ?? {};
   if (session !== '') return <Session version={version} />;
-  if (isEntity(view)) return <EntityPage kind={view} version={version} />;
+  if (isEntity(view)) return <EntityPage kind={view} leaveOut={leaveOut} version={version} />;
   switch (view) {
     case 'overview':
-      return <Overview leaveOut={own?.leaveOut ?? {}} version={version} />;
+      return <Overview leaveOut={leaveOut} version={version} />;
     case 'conversations':
       return <Conversations version={version} />;
     case 'changes':

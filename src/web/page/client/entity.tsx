@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import type { ComponentChildren } from 'preact';
+import type { LeftOut } from '../../../domain/attributes.ts';
 import { api, type WhyResponse } from './api.ts';
 import { BriefOf } from './brief.tsx';
 import { Trend } from './charts.tsx';
@@ -31,7 +32,7 @@ import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Section } from './p
 import { usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
 import { SATISFACTION_WORDS } from './satisfaction.tsx';
-import { EmptiedBySegment, useAttributes, type Attributes } from './segments.tsx';
+import { EmptiedBySegment, EntityByAttribute, useAttributes, type Attributes } from './segments.tsx';
 import { isEntity, type EntityKind } from './state.ts';
 import { Languages, Signals, Together, Users, Wordings } from './why-parts.tsx';
 import { clockAt } from './zone.ts';
@@ -71,7 +72,16 @@ interface Found {
   readonly days: number | null;
 }
 
-export function EntityPage({ kind, version }: { readonly kind: EntityKind; readonly version: string }) {
+export function EntityPage({
+  kind,
+  leaveOut,
+  version,
+}: {
+  readonly kind: EntityKind;
+  /** What the instance leaves out. */
+  readonly leaveOut: LeftOut;
+  readonly version: string;
+}) {
   const { state, isShared } = useNavigation();
   const period = usePeriod();
   const { value, error } = useAnswer(`${kind} ${state.id} ${period.name}`, version, (signal) =>
@@ -128,6 +138,15 @@ export function EntityPage({ kind, version }: { readonly kind: EntityKind; reado
         attributes={attributes}
         label={kind === 'user' ? 'Messages' : 'Conversations'}
       />
+      {kind === 'user' ? null : (
+        <EntityByAttribute
+          key={state.id}
+          groupBy={FILTER_GROUPINGS[kind]}
+          id={state.id}
+          leaveOut={leaveOut}
+          version={version}
+        />
+      )}
       {why === null ? null : (
         <div class="columns even">
           <div>

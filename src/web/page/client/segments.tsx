@@ -4,6 +4,7 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
+import { useState } from 'preact/hooks';
 import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../domain/attributes.ts';
 import { api, type Parameters, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
@@ -225,8 +226,10 @@ function withoutValue(
 
 const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: true });
 
-/** Values that the table shows. */
+/** Values that the table shows: of all conversations, and of one entity, for which each is a query. */
 const MOST_VALUES = 20;
+const MOST_OF_ENTITY = 8;
+const ENDINGS = 'sessions,users,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd';
 
 /** The values of an attribute with their numbers; nothing where no conversation has attributes. */
 export function Segments({
@@ -252,14 +255,13 @@ export function Segments({
     ...period.signals,
     groupBy: 'SEGMENT',
     segmentKey: name,
-    fields: 'sessions,users,sat,dsat,netSat,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd',
+    fields: `${ENDINGS},sat,dsat,netSat`,
     'sort.field': 'sessions',
   };
   const { value } = useAnswer(`segments ${name} ${period.name}`, version, async (signal) =>
     name === '' ? null : api.query({ ...parameters, limit: MOST_VALUES }, signal),
   );
   if (attribute === undefined || value === null) return null;
-  const hasCosts = value.elements.some(({ fields }) => fields.costUsd != null);
   return (
     <>
       <Section title="By attribute" csv={() => api.csv(parameters)}>
@@ -269,51 +271,140 @@ export function Segments({
           options={attributes.map((each) => [each.name, each.name])}
           onChoice={(attribute) => go({ attribute, value: '', against: '' }, 'replace')}
         />
-        <div class="sideways">
-          <table>
-            <Head
-              columns={[
-                [name],
-                ['Conversations', 'number'],
-                ['Users', 'number'],
-                ['Net satisfaction', 'number'],
-                ['Resolved', 'number'],
-                ['Handed over', 'number'],
-                ['Came back', 'number'],
-                ...(hasCosts ? ([['Cost', 'number']] as const) : []),
-              ]}
-            />
-            <tbody>
-              {value.elements.map((row) => (
-                <Value
-                  key={row.dimensions.segment?.id}
-                  row={row}
-                  segment={state.segment}
-                  leaveOut={leaveOut}
-                  hasCosts={hasCosts}
-                />
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Values
+          name={name}
+          rows={value.elements.map(({ dimensions, fields }) => ({
+            value: dimensions.segment?.value ?? '',
+            fields,
+          }))}
+          leaveOut={leaveOut}
+        />
       </Section>
       <Differences key={name} attribute={attribute} version={version} />
     </>
   );
 }
 
-function Value({
-  row: { dimensions, fields },
-  segment,
+/**
+ * The numbers of one entity by the values of an attribute, under one another, within the rest of the segment; nothing
+ * where no conversation has attributes. Asks for them once an attribute is chosen, here or in the segment.
+ */
+export function EntityByAttribute({
+  groupBy,
+  id,
   leaveOut,
-  hasCosts,
+  version,
 }: {
-  readonly row: Row;
-  readonly segment: PageState['segment'];
+  readonly groupBy: string;
+  readonly id: string;
   readonly leaveOut: LeftOut;
-  readonly hasCosts: boolean;
+  readonly version: string;
 }) {
-  const { attribute = '', value = '' } = dimensions.segment ?? {};
+  const { state } = useNavigation();
+  const period = usePeriod();
+  const attributes = useAttributes(version, 'period').filter(({ values }) => values.length > 1);
+  const inSegment = state.segment.findLast(([name]) => attributes.some((each) => each.name === name));
+  const [picked, pick] = useState('');
+  const name = picked === '' ? (inSegment?.[0] ?? '') : picked;
+  const chosen = attributes.find((each) => each.name === name);
+  const values = (chosen?.values ?? []).slice(0, MOST_OF_ENTITY).map(({ value }) => value);
+  const key = `entity by ${name} ${values.join()} ${id} ${period.name}`;
+  const hasNet = HAS_NET.has(groupBy);
+  const { value: rows } = useAnswer(key, version, async (signal) => {
+    const others = state.segment.filter((each) => each[0] !== name);
+    const within = Object.entries(period.range).filter(([parameter]) => !parameter.startsWith(SEGMENT));
+    const asking = {
+      instanceId: period.instance,
+      ...Object.fromEntries(within),
+      ...(hasNet ? period.signals : {}),
+      groupBy,
+      ids: id,
+      fields: hasNet ? `${ENDINGS},sat,dsat,netSat` : ENDINGS,
+    };
+    return Promise.all(
+      values.map(async (value) => {
+        const segment = parametersOfSegment([...others, [name, value]]);
+        const { elements } = await api.query({ ...asking, ...segment }, signal);
+        return { value, fields: elements[0]?.fields ?? {} };
+      }),
+    );
+  });
+  if (attributes.length === 0) return null;
+  return (
+    <Section title="By attribute">
+      <Choice
+        label="Attribute"
+        value={name}
+        options={[
+          ...(name === '' ? [['', 'choose an attribute'] as const] : []),
+          ...attributes.map((each) => [each.name, each.name] as const),
+        ]}
+        onChoice={pick}
+      />
+      {rows === null || rows.length === 0 ? null : <Values name={name} rows={rows} leaveOut={leaveOut} />}
+    </Section>
+  );
+}
+
+/** Groupings whose rows count satisfaction. */
+const HAS_NET: ReadonlySet<string> = new Set(['TOPIC', 'TOPIC_CLUSTER', 'LABEL']);
+
+interface ValueRow {
+  readonly value: string;
+  readonly fields: Row['fields'];
+}
+
+/** Rows of numbers by the values of the attribute `name`. */
+function Values({
+  name,
+  rows,
+  leaveOut,
+}: {
+  readonly name: string;
+  readonly rows: readonly ValueRow[];
+  readonly leaveOut: LeftOut;
+}) {
+  const hasCosts = rows.some(({ fields }) => fields.costUsd != null);
+  const hasNet = rows.some(({ fields }) => fields.netSat !== undefined);
+  return (
+    <div class="sideways">
+      <table>
+        <Head
+          columns={[
+            [name],
+            ['Conversations', 'number'],
+            ['Users', 'number'],
+            ...(hasNet ? ([['Net satisfaction', 'number']] as const) : []),
+            ['Resolved', 'number'],
+            ['Handed over', 'number'],
+            ['Came back', 'number'],
+            ...(hasCosts ? ([['Cost', 'number']] as const) : []),
+          ]}
+        />
+        <tbody>
+          {rows.map((row) => (
+            <Value key={row.value} name={name} row={row} leaveOut={leaveOut} has={{ hasCosts, hasNet }} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Value({
+  name: attribute,
+  row: { value, fields },
+  leaveOut,
+  has: { hasCosts, hasNet },
+}: {
+  readonly name: string;
+  readonly row: ValueRow;
+  readonly leaveOut: LeftOut;
+  readonly has: { readonly hasCosts: boolean; readonly hasNet: boolean };
+}) {
+  const {
+    state: { segment },
+  } = useNavigation();
   return (
     <tr>
       <td>
@@ -330,7 +421,7 @@ function Value({
       </td>
       <td class="number">{formatCount(fields.sessions)}</td>
       <td class="number">{formatCount(fields.users)}</td>
-      <td class="number">{formatNet(fields.netSat)}</td>
+      {hasNet ? <td class="number">{formatNet(fields.netSat)}</td> : null}
       <td class="number">{formatBounds(fields.resolvedAtLeast, fields.resolvedAtMost)}</td>
       <td class="number">{formatCount(fields.handedOver)}</td>
       <td class="number">{formatCount(fields.cameBack)}</td>

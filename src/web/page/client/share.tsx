@@ -179,7 +179,7 @@ function SharedView({ link: { view, instance, endsAt } }: { readonly link: Opene
       </header>
       <main id="main">
         {isEntity(state.view) ? (
-          <EntityPage kind={state.view} version={version} />
+          <EntityPage kind={state.view} leaveOut={{}} version={version} />
         ) : state.view === 'changes' ? (
           <ChangesPage version={version} />
         ) : (
