@@ -169,7 +169,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
     const rows = [...names.keys()].filter((number) => sums.messages[number - span.least]! > 0);
     const bucket = new Float64Array(rows.length).fill(bucketOfSums);
     const numbers = { ...gathered(sums, Int32Array.from(rows), span), bucket };
-    parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), isById: false, members });
+    parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), members });
   };
   if (parameters.segment.length > 0) {
     const facts = await segmentFactsOf(asked, parameters.segment);

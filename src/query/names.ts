@@ -13,7 +13,7 @@ export function ofInstance(instance: number, ...tables: readonly string[]): Stat
   return { rows: Object.fromEntries(tables.map((table) => [table, { table, equal: { instance } }])) };
 }
 
-/** Returns the rows of a naming table by number, with `id` as text. Cached until the table changes. */
+/** Returns the rows of a naming table by number, with `id` as text, in the order of ids. Cached until the table changes. */
 export function cachedNames(
   snapshot: Snapshot,
   table: NamesTable,
@@ -21,7 +21,7 @@ export function cachedNames(
 ): Promise<Map<number, Row>> {
   return snapshot.cached(`${table} ${instance}`, [table], async () => {
     const rows = await snapshot.all(
-      `select * replace (id::varchar as id) from @${table}`,
+      `select * replace (id::varchar as id) from @${table} t order by t.id`,
       ofInstance(instance, table),
     );
     return new Map(rows.map((row) => [row[table] as number, row]));

@@ -1,15 +1,19 @@
 /**
  * Finds the topics, gaps and signals whose share of sessions differs between two values of an attribute by more than
- * chance, over the days on which both occur. All counts come from one snapshot.
+ * chance, over the days on which both occur. All counts come from one snapshot, and the test of chance counts a session
+ * once, on its first day of these.
  *
- * Test: test/e2e/differences-rules.test.ts, test/query/changes/significance.test.ts.
+ * Test: test/e2e/differences-rules.test.ts, test/query/changes/differences-reader.test.ts.
  */
 import type { SegmentChoice } from '../../domain/attributes.ts';
+import { GROUPINGS, type NamesTable } from '../../domain/groupings.ts';
 import { localBucketAt } from '../../domain/local-time.ts';
 import { nextBucketStart, formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
-import type { InstanceReading } from '../instance-row.ts';
+import { firstDays, firstDaysOfEntities, type SessionDays } from '../first-days.ts';
+import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { cachedNames } from '../names.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
@@ -54,34 +58,36 @@ export class DifferencesReader {
     asked: DifferencesParameters,
     falseAlarms: number,
   ): Promise<DifferencesResponse> {
-    const { segmentKey, value, against, limit } = asked;
+    const { segmentKey, value, against, limit, instanceId } = asked;
     const zone = zoneOf(asked.timeZone);
+    const row = await readInstanceRow(snapshot, instanceId);
     const asking = (segment: readonly SegmentChoice[]): Asking => ({
       snapshot,
       options: this.#options,
+      // Without an instance there are no days, and nothing is counted.
+      instance: (row?.['instance'] as number | undefined) ?? 0,
       query: {
-        instanceId: asked.instanceId,
+        instanceId,
         range: { start: asked['dateRange.start'] ?? null, end: asked['dateRange.end'] ?? null },
         timeZone: zone,
         segment: [...(asked.segment ?? []), ...segment],
       },
     });
     const perDay = await ask(asking([]), 'SEGMENT', 'DAY', { segmentKey });
-    const days = daysOf(perDay.elements, value, against);
-    const range = rangeOf(days, asked, zone);
+    const range = rangeOf(commonDays(perDay.elements, value, against), asked, zone);
     const sides = await Promise.all(
       [value, against].map((one) => {
         const base = asking([{ name: segmentKey, values: [one] }]);
         return range === null ? null : sideOf({ ...base, query: { ...base.query, range } });
       }),
     );
-    const [a, b] = sides.map((side) => side ?? { sessions: 0, whole: [], daily: [] }) as [Counts, Counts];
+    const [a, b] = sides.map((side) => side ?? NOTHING) as [Counts, Counts];
     return {
       segmentKey,
       value: { value, sessions: a.sessions },
       against: { value: against, sessions: b.sessions },
       range: range === null ? null : { start: formatInstant(range.start), end: formatInstant(range.end) },
-      differences: differencesOf(days, a, b, falseAlarms).slice(0, limit),
+      differences: differencesOf(a, b, falseAlarms).slice(0, limit),
       lastProcessedAt: perDay.lastProcessedAt,
     };
   }
@@ -90,18 +96,26 @@ export class DifferencesReader {
 interface Asking {
   readonly snapshot: Snapshot;
   readonly options: AnswerOptions;
+  readonly instance: number;
   readonly query: Pick<QueryParameters, 'instanceId' | 'range' | 'timeZone' | 'segment'>;
 }
 
-/** Sessions of both values by day, of the days on which both occur, oldest first. */
-type Days = ReadonlyMap<string, Readonly<Record<Side, number>>>;
-
-/** The sessions of one value in the range: of all, of each entity, and of each entity by day. */
+/** The sessions of one value in the range. */
 interface Counts {
   readonly sessions: number;
-  readonly whole: Elements;
-  readonly daily: Elements;
+  /** Each session on its first day. */
+  readonly days: SessionDays;
+  readonly entities: readonly Counted[];
 }
+
+/** The sessions of one value that have an entity. */
+interface Counted {
+  readonly dimensions: Dimensions;
+  readonly sessions: number;
+  readonly days: SessionDays;
+}
+
+const NOTHING: Counts = { sessions: 0, days: new Map(), entities: [] };
 
 async function ask(
   { snapshot, options, query }: Asking,
@@ -116,39 +130,39 @@ async function ask(
 }
 
 async function sideOf(asking: Asking): Promise<Counts> {
-  const { sessions } = await countSessions(asking.snapshot, asking.query, asking.options);
-  const groups = await Promise.all(
-    CHANGE_GROUPS.map(async (groupBy) => ({
-      whole: await ask(asking, groupBy, 'ALL'),
-      daily: await ask(asking, groupBy, 'DAY'),
-    })),
+  const { snapshot, options, instance, query } = asking;
+  const asked = { snapshot, views: options.views, instance, ...query };
+  const { sessions } = await countSessions(snapshot, query, options);
+  const entities = await Promise.all(
+    CHANGE_GROUPS.map(async (groupBy) => {
+      const { elements } = await ask(asking, groupBy, 'ALL');
+      const names = await cachedNames(snapshot, GROUPINGS[groupBy].counts.names as NamesTable, instance);
+      const days = await firstDaysOfEntities(asked, groupBy);
+      const daysById = new Map([...days].map(([number, own]) => [names.get(number)?.['id'], own]));
+      return elements.map(({ dimensions, fields }): Counted => {
+        const found = daysById.get(idOf(dimensions)) ?? new Map<number, number>();
+        return { dimensions, sessions: fields.sessions ?? 0, days: found };
+      });
+    }),
   );
-  return {
-    sessions,
-    whole: groups.flatMap(({ whole }) => whole.elements),
-    daily: groups.flatMap(({ daily }) => daily.elements),
-  };
+  return { sessions, days: await firstDays(asked), entities: entities.flat() };
 }
 
-function daysOf(rows: Elements, value: string, against: string): Days {
-  const days = new Map<string, { a: number; b: number }>();
-  for (const { dimensions, fields } of rows) {
-    const side =
-      dimensions.segment?.value === value ? 'a' : dimensions.segment?.value === against ? 'b' : null;
-    if (side === null || dimensions.date === undefined) continue;
-    const day = days.get(dimensions.date) ?? { a: 0, b: 0 };
-    days.set(dimensions.date, { ...day, [side]: fields.sessions ?? 0 });
-  }
-  return new Map([...days].filter(([, { a, b }]) => a > 0 && b > 0));
+/** Returns the days on which both values have sessions. */
+function commonDays(rows: Elements, value: string, against: string): readonly string[] {
+  const daysWith = (wanted: string): Set<string | undefined> =>
+    new Set(rows.flatMap(({ dimensions: { segment, date } }) => (segment?.value === wanted ? [date] : [])));
+  const others = daysWith(against);
+  return [...daysWith(value)].filter((day) => day !== undefined && others.has(day)) as string[];
 }
 
 /** Returns the span of the days, within what is asked for; null without days. */
 function rangeOf(
-  days: Days,
+  days: readonly string[],
   asked: DifferencesParameters,
   zone: string | null,
 ): { readonly start: number; readonly end: number } | null {
-  const starts = [...days.keys()].map((day) => Date.parse(day) * 1000);
+  const starts = days.map((day) => Date.parse(day) * 1000);
   if (starts.length === 0) return null;
   const [first, last] = [Math.min(...starts), Math.max(...starts)];
   const end = zone === null ? nextBucketStart('DAY', last + 1) : localBucketAt('DAY', zone, last).end;
@@ -160,18 +174,18 @@ function rangeOf(
 
 interface Entity {
   readonly dimensions: Dimensions;
-  sessions: Record<Side, number>;
-  readonly byDay: Map<string, Record<Side, number>>;
+  readonly sessions: Record<Side, number>;
+  readonly days: Record<Side, SessionDays>;
 }
 
-function differencesOf(days: Days, a: Counts, b: Counts, falseAlarms: number): Difference[] {
-  const entities = entitiesOf(days, a, b);
-  const chances = entities.map(({ byDay }) =>
+function differencesOf(a: Counts, b: Counts, falseAlarms: number): Difference[] {
+  const entities = entitiesOf(a, b);
+  const chances = entities.map(({ days }) =>
     chanceOfStrata(
-      [...days].map(([day, of]): Stratum => {
-        const found = byDay.get(day) ?? { a: 0, b: 0 };
-        return { a: { with: found.a, of: of.a }, b: { with: found.b, of: of.b } };
-      }),
+      [...a.days].map(([day, of]): Stratum => ({
+        a: { with: days.a.get(day) ?? 0, of },
+        b: { with: days.b.get(day) ?? 0, of: b.days.get(day) ?? 0 },
+      })),
     ),
   );
   const isReal = significant(chances, falseAlarms);
@@ -183,23 +197,22 @@ function differencesOf(days: Days, a: Counts, b: Counts, falseAlarms: number): D
 }
 
 /** Joins the counts of both values by entity. */
-function entitiesOf(days: Days, a: Counts, b: Counts): Entity[] {
+function entitiesOf(a: Counts, b: Counts): Entity[] {
   const entities = new Map<string, Entity>();
-  for (const [side, { whole, daily }] of [
+  for (const [side, counts] of [
     ['a', a],
     ['b', b],
   ] as const) {
-    for (const { dimensions, fields } of whole) {
+    for (const { dimensions, sessions, days } of counts.entities) {
       const id = idOf(dimensions);
-      const known = entities.get(id) ?? { dimensions, sessions: { a: 0, b: 0 }, byDay: new Map() };
-      known.sessions[side] = fields.sessions ?? 0;
+      const known = entities.get(id) ?? {
+        dimensions,
+        sessions: { a: 0, b: 0 },
+        days: { a: NOTHING.days, b: NOTHING.days },
+      };
+      known.sessions[side] = sessions;
+      known.days[side] = days;
       entities.set(id, known);
-    }
-    for (const { dimensions, fields } of daily) {
-      const byDay = entities.get(idOf(dimensions))?.byDay;
-      const { date = '' } = dimensions;
-      if (byDay === undefined || !days.has(date)) continue;
-      byDay.set(date, { ...(byDay.get(date) ?? { a: 0, b: 0 }), [side]: fields.sessions ?? 0 });
     }
   }
   return [...entities.values()];

@@ -8,7 +8,6 @@ import type { SegmentChoice } from '../../domain/attributes.ts';
 import { isTold } from '../../domain/effects.ts';
 import { piecesOf } from '../../domain/give-way.ts';
 import { GROUPINGS, type NamesTable } from '../../domain/groupings.ts';
-import { KINDS } from '../../domain/kinds.ts';
 import type { Life } from '../../domain/life-schema.ts';
 import { localBucketAt, localBuckets, wallClock, weeksEarlier } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
@@ -16,15 +15,13 @@ import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
 import { attributeValues } from '../attributes-reader.ts';
 import type { Share } from '../changes/significance.ts';
-import { placedFacts } from '../fact-metrics.ts';
+import { firstDays, type SessionDays } from '../first-days.ts';
 import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
-import { inTimeZone } from '../local-buckets.ts';
 import { cachedNames, entityById } from '../names.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { Range } from '../routing.ts';
-import { Statement } from '../statement.ts';
 import {
   differenceOf,
   effectOf,
@@ -129,7 +126,7 @@ interface Counting {
   readonly zone: string | null;
   readonly segment: readonly SegmentChoice[];
   /** All sessions by day, by range and segment: entities share them. */
-  readonly totals: Map<string, Promise<ReadonlyMap<number, number>>>;
+  readonly totals: Map<string, Promise<SessionDays>>;
 }
 
 /** An entity that is fixed. */
@@ -295,9 +292,10 @@ async function countDays(
   if (first === undefined || last === undefined) return [];
   const range = { start: first.start, end: last.end };
   const key = JSON.stringify([range, counting.segment]);
-  const totals = counting.totals.get(key) ?? firstDays(counting, 'SESSION', null, range);
+  const asked = { ...counting, range, timeZone: counting.zone, views: counting.options.views };
+  const totals = counting.totals.get(key) ?? firstDays(asked);
   counting.totals.set(key, totals);
-  const [found, all] = await Promise.all([firstDays(counting, groupBy, number, range), totals]);
+  const [found, all] = await Promise.all([firstDays(asked, groupBy, number), totals]);
   const zone = counting.zone ?? 'UTC';
   const weekdayOf = (bucket: number): number => wallClock(bucket, zone).getUTCDay();
   return weeks.flatMap((week) => {
@@ -307,27 +305,6 @@ async function countDays(
       .map(({ bucket }) => ({ with: found.get(bucket) ?? 0, of: all.get(bucket) ?? 0 }));
     return days.some(({ of }) => of > 0) ? [{ ...week, days }] : [];
   });
-}
-
-/** Counts the sessions of a range, or those of an entity in it, by the start of their first day there. */
-async function firstDays(
-  { snapshot, options: { views }, instance, instanceId, segment, zone }: Counting,
-  groupBy: Group | 'SESSION',
-  entity: number | null,
-  range: Range,
-): Promise<ReadonlyMap<number, number>> {
-  const plain = parseQueryParameters({ instanceId, groupBy, fields: 'messages' });
-  const asked = { ...plain, range, granularity: 'DAY', timeZone: zone, segment } as const;
-  const days = await inTimeZone(snapshot, asked, instance, views);
-  const statement = new Statement(views, instance, segment);
-  const { counts } = GROUPINGS[groupBy];
-  const kind = counts.view === 'entity_rollup' ? counts.kind : KINDS.all;
-  const plan = statement.plan(`select bucket, count(*)::integer as sessions from (
-  select session, min(bucket) as bucket from ${placedFacts(statement, kind, days)}
-  ${entity === null ? '' : `where entity = ${entity}`} group by session
-) group by bucket`);
-  const rows = await snapshot.all(plan.sql, plan);
-  return new Map(rows.map((row) => [row['bucket'] as number, row['sessions'] as number]));
 }
 
 /** Counts each session once from the first to the last of the weeks; null without any. */
