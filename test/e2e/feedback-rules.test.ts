@@ -122,9 +122,10 @@ describe('feedback', () => {
     const { instanceId } = await client.ingest({ messages: chat() });
     const sessionId = v7();
     const thumb = { sessionId, instanceId, at: AT, value: -1, userId: 'eve' };
+    const once = { 'idempotency-key': sessionId };
     await give(thumb);
-    await give(thumb, { 'idempotency-key': 'k1' });
-    await meanwhile(instanceId, await give(thumb, { 'idempotency-key': 'k1' }));
+    await give(thumb, once);
+    await meanwhile(instanceId, await give(thumb, once));
     const { position } = await client.ingest({ instanceId, sessionId, messages: chat() });
     const expected = [
       [
