@@ -83,10 +83,8 @@ async function counted(instanceId: string, position: number): Promise<unknown> {
 }
 
 async function feedbackOf(instanceId: string, sessionId: string, position: number): Promise<unknown[]> {
-  const { body } = await client.send(`/v1/sessions/${sessionId}?instanceId=${instanceId}`, {
-    headers: { 'x-wait-for-position': String(position) },
-  });
-  return (body as { messages: { feedback: unknown }[] }).messages.map(({ feedback }) => feedback);
+  const { messages } = await client.session(sessionId, { instanceId }, position);
+  return messages.map(({ feedback }) => feedback);
 }
 
 const CODES = new Map([
@@ -277,6 +275,7 @@ describe('feedback', () => {
       const messages = [assistant(DONE, at(day, 50))];
       ({ position } = await client.ingest({ instanceId, sessionId: sessionId!, messages, metadata }));
     }
+    await client.query({ instanceId, groupBy: 'SESSION', fields: 'messages' }, position);
     const agreementOf = async (parameters: Parameters): Promise<Agreement | null> => {
       const search = toSearch({ instanceId, ...parameters });
       const { body } = await client.send(`/v1/overview?${search}`, {
