@@ -42,8 +42,9 @@ import {
 } from '../support/processes.ts';
 import { requestsOf, rowsOf } from '../support/replays.ts';
 
-const INSTANCES = 4;
-const requests = requestsOf({ conversations: 12, instances: INSTANCES, messages: 3 });
+/** The first three are of both shards. */
+const INSTANCES = 3;
+const requests = requestsOf({ conversations: 9, instances: INSTANCES, messages: 3 });
 const [first, second] = [requests.slice(0, 20), requests.slice(20)] as const;
 
 const WANTED: NewRule = {

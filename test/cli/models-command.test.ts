@@ -30,7 +30,7 @@ import {
   runScript,
   type Running,
 } from '../support/processes.ts';
-import { answersOf, FEW_GRANULARITIES, requestsOf } from '../support/replays.ts';
+import { answersOf, fewGranularities, requestsOf } from '../support/replays.ts';
 import { writeTransformer } from '../support/transformer.ts';
 
 const ID = 'acme/tiny-e5';
@@ -150,7 +150,7 @@ describe('npm run models', () => {
     await startWorker({});
     await eventually(() => Math.max(0, ...publishedSequences(dataDir)) >= newest);
     equal(await countedMessages(dataDir), messages);
-    const before = await answersOf(liveDirectories(dataDir), INSTANCES, FEW_GRANULARITIES);
+    const before = await answersOf(liveDirectories(dataDir), INSTANCES, fewGranularities);
 
     writeFileSync(envFile, 'PORT=8081\n');
     const used = await command(['use', join(models, ID)]);
@@ -175,7 +175,7 @@ describe('npm run models', () => {
       /the views need a rebuild \(embedding model: undertone-small@\w+ → tiny-e5@\w+\).*Run \\"npm run rebuild\\"/,
     );
     deepEqual(
-      timeless(await answersOf(liveDirectories(dataDir), INSTANCES, FEW_GRANULARITIES)),
+      timeless(await answersOf(liveDirectories(dataDir), INSTANCES, fewGranularities)),
       timeless(before),
     );
     const from = readActiveEpoch(dataDir)?.epoch;

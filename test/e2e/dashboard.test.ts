@@ -175,7 +175,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.keyboard.press('Escape');
   });
 
-  it('renames, merges, moves, hides and undoes, and a rebuild ends with the same', async () => {
+  it('renames, merges, moves, hides and undoes', async () => {
     const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
     const { instanceId, position } = await fill(
       client,
@@ -236,12 +236,14 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('nav[aria-label="Views"] >> text=Overview');
     await page.waitForSelector('td.name a:text-is("Our own name")', SOON);
     deepEqual(await names(), ['Our own name']);
-    // Nobody looks meanwhile: a page that asks again and again is work.
-    const url = page.url();
-    await page.goto('about:blank');
-    await service.rebuild();
-    await page.goto(url);
-    deepEqual(await names(), ['Our own name']);
+    if (isLong) {
+      // Nobody looks meanwhile: a page that asks again and again is work.
+      const url = page.url();
+      await page.goto('about:blank');
+      await service.rebuild();
+      await page.goto(url);
+      deepEqual(await names(), ['Our own name']);
+    }
     equal(await page.locator('td.name + td + td').first().textContent(), '8 100 %');
     // What the worker has not come to yet is not said to be done.
     await page.route('**/v1/query?*', async (route) => {

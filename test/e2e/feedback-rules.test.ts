@@ -13,18 +13,25 @@ import { Undertone } from '../../src/doors/client/index.ts';
 import { Client, faultOf, pathsOf, toSearch, type Parameters } from '../support/client.ts';
 import { assistant, CANCEL, COMPLAINT, DONE, fill, THANKS, user } from '../support/conversations.ts';
 import { runScript } from '../support/processes.ts';
-import { startTestService, type TestProject, type TestService } from '../support/service.ts';
+import { isLong } from '../support/long.ts';
+import {
+  shareTestService,
+  startTestService,
+  type TestProject,
+  type TestService,
+} from '../support/service.ts';
 
 let service: TestService;
 let project: TestProject;
 let client: Client;
 
 before(async () => {
-  service = await startTestService();
+  // The long form ends its worker, and rebuilds its views.
+  service = isLong ? await startTestService() : await shareTestService();
   project = await service.newProject();
   client = new Client(service.url, project.key);
 });
-after(() => service.stop());
+after(() => service?.stop());
 
 const AT = '2026-03-02T10:00:05Z';
 const chat = () => [
@@ -76,10 +83,8 @@ async function counted(instanceId: string, position: number): Promise<unknown> {
 }
 
 async function feedbackOf(instanceId: string, sessionId: string, position: number): Promise<unknown[]> {
-  const { body } = await client.send(`/v1/sessions/${sessionId}?instanceId=${instanceId}`, {
-    headers: { 'x-wait-for-position': String(position) },
-  });
-  return (body as { messages: { feedback: unknown }[] }).messages.map(({ feedback }) => feedback);
+  const { messages } = await client.session(sessionId, { instanceId }, position);
+  return messages.map(({ feedback }) => feedback);
 }
 
 const CODES = new Map([
@@ -108,14 +113,17 @@ describe('feedback', () => {
     deepEqual(await feedbackOf(instanceId, sessionId, position), [NONE, NONE, NONE]);
   });
 
-  it('waits for its message, through a restart of the worker, and is the same after a rebuild', async () => {
+  const waits = async (
+    meanwhile: (instanceId: string, position: number) => Promise<unknown>,
+    after: () => Promise<void>,
+  ) => {
     const { instanceId } = await client.ingest({ messages: chat() });
     const sessionId = v7();
-    await give({ sessionId, instanceId, at: AT, value: -1, userId: 'eve' });
-    await give({ sessionId, instanceId, at: AT, value: -1, userId: 'eve' }, { 'idempotency-key': 'k1' });
-    await give({ sessionId, instanceId, at: AT, value: -1, userId: 'eve' }, { 'idempotency-key': 'k1' });
-    await service.killWorker();
-    service.startWorker();
+    const thumb = { sessionId, instanceId, at: AT, value: -1, userId: 'eve' };
+    const once = { 'idempotency-key': sessionId };
+    await give(thumb);
+    await give(thumb, once);
+    await meanwhile(instanceId, await give(thumb, once));
     const { position } = await client.ingest({ instanceId, sessionId, messages: chat() });
     const expected = [
       [
@@ -128,10 +136,20 @@ describe('feedback', () => {
       ],
     ];
     deepEqual(await counted(instanceId, position), expected);
-    await service.rebuild();
+    await after();
     deepEqual(await counted(instanceId, position), expected);
     deepEqual(await feedbackOf(instanceId, sessionId, position), [NONE, { up: 0, down: 1 }, NONE]);
-  });
+  };
+
+  // What was given is processed, and the thumb kept, before its message comes.
+  it('waits for its message', () => waits(counted, async () => undefined));
+
+  if (isLong)
+    it('waits for its message through a restart of the worker, and is the same after a rebuild', () =>
+      waits(async () => {
+        await service.killWorker();
+        service.startWorker();
+      }, service.rebuild));
 
   it('comes as a list: in its order, all of it or nothing, and once however often it is sent', async () => {
     const undertone = new Undertone({ url: service.url, key: client.key });
@@ -257,6 +275,7 @@ describe('feedback', () => {
       const messages = [assistant(DONE, at(day, 50))];
       ({ position } = await client.ingest({ instanceId, sessionId: sessionId!, messages, metadata }));
     }
+    await client.query({ instanceId, groupBy: 'SESSION', fields: 'messages' }, position);
     const agreementOf = async (parameters: Parameters): Promise<Agreement | null> => {
       const search = toSearch({ instanceId, ...parameters });
       const { body } = await client.send(`/v1/overview?${search}`, {

@@ -9,7 +9,7 @@ import { VIEWS } from './fold.ts';
 import type { TestServer } from './nats.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const GIVE_UP_MS = 60_000;
+const GIVE_UP_MS = 300_000;
 /** Between two looks, at first; what takes long is looked at more seldom. */
 const LOOK_MS = 10;
 const SELDOM_LOOK_MS = 100;
@@ -63,7 +63,7 @@ export async function end(running: Running, signal: NodeJS.Signals = 'SIGTERM'):
   await running.ended;
 }
 
-/** Asks again and again; fails with `why` after a minute. Resolves to the milliseconds it took. */
+/** Asks again and again; fails with `why` after five minutes. Resolves to the milliseconds it took. */
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   why: () => string = () => 'waited too long',

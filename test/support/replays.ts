@@ -11,6 +11,7 @@ import type { QueryResponse } from '../../src/query/response-schema.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { partitionOf } from '../../src/stream/subjects.ts';
 import { VIEWS } from './fold.ts';
+import { isLong } from './long.ts';
 
 /** Conversations as a stream would hold them, and every answer that can be had about them. */
 
@@ -102,8 +103,13 @@ function readConversations(file = join(ROOT, 'examples/demo/conversations.jsonl'
   });
 }
 
-/** Enough where the rows at every granularity are compared as well. */
-export const FEW_GRANULARITIES: readonly Granularity[] = ['ALL', 'DAY'];
+/**
+ * Enough where the rows at every granularity are compared as well. The short form asks each grouping at one of the two,
+ * by turns.
+ */
+export function fewGranularities(grouping: number): readonly Granularity[] {
+  return isLong ? ['ALL', 'DAY'] : [grouping % 2 === 0 ? 'ALL' : 'DAY'];
+}
 
 /** Rows and their numbers in every answer of `answersOf`, without the time at which the worker came by. */
 export async function rowsOf(
@@ -111,20 +117,20 @@ export async function rowsOf(
   instances: number,
   since = 0,
 ): Promise<Record<string, unknown>> {
-  const all = await answersOf(directories, instances, FEW_GRANULARITIES, since);
+  const all = await answersOf(directories, instances, fewGranularities, since);
   return Object.fromEntries(
     Object.entries(all).map(([question, { elements, pagination }]) => [question, { elements, pagination }]),
   );
 }
 
 /**
- * Every answer about the first instances, each grouping at each granularity with all it offers, as shard folders
- * give them.
+ * Every answer about the first instances, each grouping, by its place, at each granularity with all it offers, as shard
+ * folders give them.
  */
 export async function answersOf(
   directories: readonly string[],
   instances: number,
-  granularities: readonly Granularity[] = GRANULARITIES,
+  granularitiesOf: (grouping: number) => readonly Granularity[] = () => GRANULARITIES,
   since = 0,
 ): Promise<Record<string, QueryResponse>> {
   const readers = await Promise.all(
@@ -140,8 +146,8 @@ export async function answersOf(
   const answers: Record<string, QueryResponse> = {};
   try {
     for (let number = 0; number < instances; number++) {
-      for (const groupBy of PLAIN_GROUP_BYS) {
-        for (const granularity of granularities) {
+      for (const [grouping, groupBy] of PLAIN_GROUP_BYS.entries()) {
+        for (const granularity of granularitiesOf(grouping)) {
           answers[`${number} ${groupBy} ${granularity}`] = await runner.run({
             instanceId: instanceId(number),
             groupBy,

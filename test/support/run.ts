@@ -25,7 +25,7 @@ const TOGETHER: readonly {
   {
     name: 'e2e',
     files:
-      /^test\/e2e\/(?:alerts|analysis|auth|brief|changes|client|differences|effects|export|import|ingest|mcp|otlp-(?!erasure)|overview|query|segment|session|steering|subject|taxonomy|text-search|why)/,
+      /^test\/e2e\/(?:alerts|analysis|auth|brief|changes|client|differences|effects|export|feedback|import|ingest|mcp|otlp-(?!erasure)|overview|query|segment|session|steering|subject|taxonomy|text-search|why)/,
     // They delete from the stream.
     last: /(?:text-search|session)-rules/,
   },

@@ -12,6 +12,7 @@ import { readManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { isLong } from './long.ts';
 import { startTestServer, type TestServer } from './nats.ts';
 import { instanceId, rowsOf } from './replays.ts';
 
@@ -25,11 +26,18 @@ export class World {
   readonly connection: StreamConnection;
   readonly publisher: Publisher;
   readonly projectId: string;
+  readonly shards: number;
   #ownsServer = true;
   #worker: { process: ChildProcess; ended: Promise<unknown>; output: () => string } | null = null;
 
-  private constructor(dataDir: string, server: TestServer, connection: StreamConnection, projectId: string) {
+  private constructor(
+    dataDir: string,
+    server: TestServer,
+    connection: StreamConnection,
+    { projectId, shards }: Pick<World, 'projectId' | 'shards'>,
+  ) {
     this.projectId = projectId;
+    this.shards = shards;
     this.dataDir = dataDir;
     this.server = server;
     this.connection = connection;
@@ -40,12 +48,13 @@ export class World {
   static async beside(dataDir: string, other: World): Promise<World> {
     mkdirSync(dataDir, { recursive: true });
     const connection = await openConnection({ ...other.server.address, name: 'test' });
-    const world = new World(dataDir, other.server, connection, other.projectId);
+    const world = new World(dataDir, other.server, connection, other);
     world.#ownsServer = false;
     return world;
   }
 
-  static async open(dataDir: string, instances = 3): Promise<World> {
+  /** The short form has one shard, unless told otherwise: each more is opened, written and merged in each run. */
+  static async open(dataDir: string, instances = 3, shards = isLong ? 2 : 1): Promise<World> {
     mkdirSync(dataDir, { recursive: true });
     const server = await startTestServer();
     const connection = await openConnection({ ...server.address, name: 'test' });
@@ -56,7 +65,7 @@ export class World {
     for (let number = 0; number < instances; number++)
       await registry.createInstance({ projectId, id: instanceId(number), name: `instance ${number}` });
     await registry.close();
-    return new World(dataDir, server, connection, projectId);
+    return new World(dataDir, server, connection, { projectId, shards });
   }
 
   /** Starts the worker, and waits until it has counted an entry. */
@@ -88,7 +97,7 @@ export class World {
         NATS_TOKEN: this.server.token,
         EMBEDDING_MODEL: 'undertone-small',
         LOG_LEVEL: 'info',
-        SHARDS: '2',
+        SHARDS: String(this.shards),
         AUTO_REBUILD: 'false',
       },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

@@ -10,6 +10,7 @@ import { AnalysisFailure } from '../../src/reader/threads/stages.ts';
 import { RecordError } from '../../src/worker/batch.ts';
 import { causeOf, SurroundingsError, TooMuchState } from '../../src/worker/dead-letter-decision.ts';
 import { openFixture, temporaryDirectory, uuid, VIEWS } from '../support/fold.ts';
+import { sampled } from '../support/long.ts';
 import { dialogues, LoopFixture, request, rows } from '../support/worker-loop.ts';
 
 describe('worker loop among faults', () => {
@@ -242,10 +243,11 @@ describe('worker loop among faults', () => {
     deepEqual(loop.aside, []);
   });
 
-  for (const [what, error] of [
+  const unknown = [
     ['the database gives up', new DatabaseError(new Error('FATAL Error: the database has been invalidated'))],
     ['something unknown happens', new TypeError('x is not a function')],
-  ] as const) {
+  ] as const;
+  for (const [what, error] of sampled(unknown, 2)) {
     it(`ends when ${what}, and dead-letters an entry at which process after process ends`, async () => {
       const fatal = request({ request: 50, contents: ['hello'] });
       const sabotage = ({ requests }: Batch): void => {

@@ -15,13 +15,15 @@ import { publishedTables } from '../../../src/store/view-files.ts';
 import { SnapshotReader } from '../../../src/store/published/snapshot-reader.ts';
 import { definitionOf } from '../../../src/store/epochs/definition.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
+import { GRANULARITIES } from '../../../src/domain/time.ts';
 import type { Delivered } from '../../../src/stream/log/consumer.ts';
 import { partitionOf } from '../../../src/stream/subjects.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../../src/reader/threads/pool.ts';
 import { WorkerLoop } from '../../../src/worker/loop.ts';
 import { temporaryDirectory, VIEWS } from '../../support/fold.ts';
+import { isLong } from '../../support/long.ts';
 import { MarksInMemory, NO_NOTES } from '../../support/notes.ts';
-import { answersOf, FEW_GRANULARITIES, requestsOf } from '../../support/replays.ts';
+import { answersOf, fewGranularities, requestsOf } from '../../support/replays.ts';
 
 /**
  * The same stream, the same rows, with the model that ships. `DETERMINISM_FILE=FILE.jsonl.gz` (of
@@ -73,7 +75,7 @@ describe('the same stream gives the same rows', () => {
   before(async () => {
     embedder = await loadEmbedder({ model: 'undertone-small', modelsDirectory: MODELS });
     whole = await build({ shards: 1, batch: () => 10_000, restarts: () => false });
-    wholeAnswers = await answersOf(whole, INSTANCES, FEW_GRANULARITIES);
+    wholeAnswers = await answersOf(whole, INSTANCES, fewGranularities);
   });
   after(async () => {
     await embedder?.close();
@@ -182,7 +184,7 @@ describe('the same stream gives the same rows', () => {
       for (const snapshot of snapshots) snapshot?.release();
       for (const reader of readers) await reader.close();
     }
-    const answers = await answersOf(directories, INSTANCES, FEW_GRANULARITIES);
+    const answers = await answersOf(directories, INSTANCES, fewGranularities);
     for (const [question, answer] of Object.entries(answers))
       deepEqual(answer, wholeAnswers[question], question);
   }
@@ -191,7 +193,10 @@ describe('the same stream gives the same rows', () => {
     // Nobody makes a label here; the delivery law (test/view-laws.test.ts) has some.
     for (const groupBy of PLAIN_GROUP_BYS.filter((one) => one !== 'LABEL')) {
       const rows = EACH_INSTANCE.map(
-        (number) => wholeAnswers[`${number} ${groupBy} ALL`]?.elements.length ?? 0,
+        (number) =>
+          GRANULARITIES.flatMap(
+            (granularity) => wholeAnswers[`${number} ${groupBy} ${granularity}`]?.elements ?? [],
+          ).length,
       );
       ok(
         rows.some((count) => count > 0),
@@ -204,12 +209,6 @@ describe('the same stream gives the same rows', () => {
     let batches = 0;
     const batch = (): number => ((batches += 1) % ONES === 0 ? 10 * ONES : 1);
     await sameAsWhole(await build({ shards: 1, batch, restarts: () => false }));
-  });
-
-  it('in four shards', async () => {
-    const chance = sequenceOfChance(7);
-    const batch = (): number => 1 + Math.floor(chance() ** 2 * 200);
-    await sameAsWhole(await build({ shards: 4, batch, restarts: () => false }));
   });
 
   it('on several threads, with so little memory that most is restored again and again', async () => {
@@ -240,9 +239,22 @@ describe('the same stream gives the same rows', () => {
     }
   });
 
-  it('by workers that are restarted at random points', async () => {
-    const chance = sequenceOfChance(11);
-    const batch = (): number => 1 + Math.floor(chance() ** 2 * 60);
-    await sameAsWhole(await build({ shards: 1, batch, restarts: () => chance() < 0.1 }));
-  });
+  // The short form has both in one.
+  const ways = isLong
+    ? ([
+        ['in four shards', { shards: 4, most: 200, restarted: 0 }],
+        ['by workers that are restarted at random points', { shards: 1, most: 60, restarted: 0.1 }],
+      ] as const)
+    : ([
+        [
+          'in four shards, by workers that are restarted at random points',
+          { shards: 4, most: 120, restarted: 0.1 },
+        ],
+      ] as const);
+  for (const [name, { shards, most, restarted }] of ways)
+    it(name, async () => {
+      const chance = sequenceOfChance(11);
+      const batch = (): number => 1 + Math.floor(chance() ** 2 * most);
+      await sameAsWhole(await build({ shards, batch, restarts: () => chance() < restarted }));
+    });
 });
