@@ -58,6 +58,10 @@ describe('the state of the page', () => {
     deepEqual(readState(`${writeState(pair)}&view=users`), { ...START, view: 'users' });
     deepEqual(changed(pair, { view: 'users' }), { ...START, view: 'users' });
     equal(addressOf(pair), '?view=overview');
+    // The page of an entity has a table of the attribute.
+    const topic = { ...START, view: 'topic', id: ID, attribute: 'app version' } as const;
+    deepEqual(changed(pair, { view: 'topic', id: ID }), topic);
+    deepEqual(readState(writeState(topic)), topic);
   });
 
   it('leaves out what nobody knows', () => {

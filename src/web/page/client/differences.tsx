@@ -10,7 +10,7 @@ import { Choice } from './choice.tsx';
 import { counted, formatShare } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Head, Section } from './parts.tsx';
-import { usePeriod } from './period.ts';
+import { usePeriod, withoutAttribute } from './period.ts';
 
 type Attribute = AttributesResponse['attributes'][number];
 
@@ -34,7 +34,13 @@ export function Differences({
     async (signal) =>
       isAsked
         ? api.differences(
-            { instanceId: period.instance, ...period.range, segmentKey: name, value, against },
+            {
+              instanceId: period.instance,
+              ...withoutAttribute(period.range, name),
+              segmentKey: name,
+              value,
+              against,
+            },
             signal,
           )
         : null,

@@ -368,7 +368,7 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         now={now.droppedOff ?? 0}
         before={was(before, 'droppedOff')}
         goodWhen="down"
-        meaning="Conversations that end with a wish or question of the user."
+        meaning="Conversations whose last message is a question or wish of the user."
       />
       <Figure
         label="Came back"
@@ -409,7 +409,9 @@ function Wait({
     <Fact
       label={isBefore ? 'Wait before it' : 'Wait for a reply'}
       text={formatSeconds(median)}
-      note={`half of the waits were longer, one in 20 longer than ${formatSeconds(p95 ?? median)}`}
+      {...(p95 == null || p95 <= median
+        ? {}
+        : { note: `half of the waits were longer, one in 20 longer than ${formatSeconds(p95)}` })}
     />
   );
 }

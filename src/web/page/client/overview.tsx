@@ -139,7 +139,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
             {rendered < 5 ? null : (
               <Signals
                 rows={lists.value.signals.elements}
-                observed={lists.value.observed?.elements ?? []}
+                observed={lists.value.observed?.elements ?? null}
                 agreement={now.agreement}
               />
             )}
@@ -318,7 +318,8 @@ function Signals({
   agreement,
 }: {
   readonly rows: readonly Row[];
-  readonly observed: readonly Row[];
+  /** Null: not asked for. */
+  readonly observed: readonly Row[] | null;
   readonly agreement: OverviewResponse['agreement'];
 }) {
   return (
@@ -335,16 +336,31 @@ function Signals({
         </p>
       )}
       <Unchecked
-        rows={observed.filter(({ dimensions: { csatDsatSignal: own } }) =>
-          rows.every(({ dimensions }) => dimensions.csatDsatSignal?.id !== own?.id),
-        )}
+        observed={observed}
+        listed={new Set(rows.map(({ dimensions }) => dimensions.csatDsatSignal?.id ?? ''))}
       />
     </Found>
   );
 }
 
 /** Links what the assistant seems to have done wrong, and nobody has checked. */
-function Unchecked({ rows }: { readonly rows: readonly Row[] }) {
+function Unchecked({
+  observed,
+  listed,
+}: {
+  readonly observed: readonly Row[] | null;
+  /** Ids of the signals in the list. */
+  readonly listed: ReadonlySet<string>;
+}) {
+  if (observed === null) return null;
+  if (observed.length === 0)
+    return (
+      <p class="faint">
+        In no conversation did the assistant visibly ignore a correction, forget what was said, answer
+        something else or keep repeating itself.
+      </p>
+    );
+  const rows = observed.filter(({ dimensions }) => !listed.has(dimensions.csatDsatSignal?.id ?? ''));
   if (rows.length === 0) return null;
   return (
     <p class="faint">
@@ -426,9 +442,10 @@ function Found({
   );
 }
 
-/** Says how many more conversations are dissatisfied than as many others would be; '' for less than one. */
+/** Says how many more conversations are dissatisfied than as many others would be; '' for none. */
 function moreWords({ excessDissatisfied: more = 0 }: Row['fields']): string {
-  return more < 1 ? '' : `${formatCount(Math.round(more))} more dissatisfied than usual`;
+  const count = Math.round(more);
+  return count < 1 ? '' : `${formatCount(count)} more dissatisfied conversations than usual`;
 }
 
 const HEADS = {

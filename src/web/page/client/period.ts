@@ -40,6 +40,15 @@ export function parametersOfSegment(segment: PageState['segment']): SegmentParam
   );
 }
 
+/** The parameters without those values of an attribute to which they keep: what compares its values counts each. */
+export function withoutAttribute<Parameters extends object>(
+  parameters: Parameters,
+  name: string,
+): Parameters {
+  const others = Object.entries(parameters).filter(([parameter]) => parameter !== `segment.${name}`);
+  return Object.fromEntries(others) as Parameters;
+}
+
 type SignalParameters = { readonly signals?: Exclude<CountedSignals, 'inferred'> };
 
 function signalsOf({ signals }: PageState): SignalParameters {

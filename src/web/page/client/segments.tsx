@@ -4,15 +4,14 @@
  *
  * Test: test/e2e/dashboard.test.ts.
  */
-import { useState } from 'preact/hooks';
 import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../domain/attributes.ts';
 import { api, type Parameters, type Row } from './api.ts';
 import { Differences } from './differences.tsx';
 import { Choice } from './choice.tsx';
-import { formatBounds, formatCount, formatNet, formatUsd } from './format.ts';
+import { formatBounds, formatCount, formatNet, formatShare, formatUsd } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Go, Head, Section } from './parts.tsx';
-import { parametersOfSegment, usePeriod } from './period.ts';
+import { parametersOfSegment, usePeriod, withoutAttribute } from './period.ts';
 import { SEGMENT, type ChosenValue, type PageState } from './state.ts';
 import { asked, zoneName } from './zone.ts';
 
@@ -219,7 +218,7 @@ function withoutValue(
     : (leaveOut[name] ?? []);
   const left = new Set([...own.filter((one) => one !== ''), value]);
   return [
-    ...segment.filter((chosen) => chosen[0] !== leftOutName(name)),
+    ...segment.filter(([chosen, one]) => chosen !== leftOutName(name) && (chosen !== name || one !== value)),
     ...[...left].map((one): ChosenValue => [leftOutName(name), one]),
   ];
 }
@@ -229,7 +228,7 @@ const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: tr
 /** Values that the table shows: of all conversations, and of one entity, for which each is a query. */
 const MOST_VALUES = 20;
 const MOST_OF_ENTITY = 8;
-const ENDINGS = 'sessions,users,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd';
+const ENDINGS = 'sessions,users,dissatisfied,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd';
 
 /** The values of an attribute with their numbers; nothing where no conversation has attributes. */
 export function Segments({
@@ -251,7 +250,7 @@ export function Segments({
   const name = attribute?.name ?? '';
   const parameters = {
     instanceId: period.instance,
-    ...period.range,
+    ...withoutAttribute(period.range, name),
     ...period.signals,
     groupBy: 'SEGMENT',
     segmentKey: name,
@@ -300,22 +299,22 @@ export function EntityByAttribute({
   readonly leaveOut: LeftOut;
   readonly version: string;
 }) {
-  const { state } = useNavigation();
+  const { state, go } = useNavigation();
   const period = usePeriod();
   const attributes = useAttributes(version, 'period').filter(({ values }) => values.length > 1);
   const inSegment = state.segment.findLast(([name]) => attributes.some((each) => each.name === name));
-  const [picked, pick] = useState('');
-  const name = picked === '' ? (inSegment?.[0] ?? '') : picked;
-  const chosen = attributes.find((each) => each.name === name);
+  const chosen = attributes.find(
+    ({ name }) => name === (state.attribute === '' ? inSegment?.[0] : state.attribute),
+  );
+  const name = chosen?.name ?? '';
   const values = (chosen?.values ?? []).slice(0, MOST_OF_ENTITY).map(({ value }) => value);
   const key = `entity by ${name} ${values.join()} ${id} ${period.name}`;
   const hasNet = HAS_NET.has(groupBy);
   const { value: rows } = useAnswer(key, version, async (signal) => {
-    const others = state.segment.filter((each) => each[0] !== name);
-    const within = Object.entries(period.range).filter(([parameter]) => !parameter.startsWith(SEGMENT));
+    const { range } = period;
     const asking = {
       instanceId: period.instance,
-      ...Object.fromEntries(within),
+      ...range,
       ...(hasNet ? period.signals : {}),
       groupBy,
       ids: id,
@@ -323,8 +322,7 @@ export function EntityByAttribute({
     };
     return Promise.all(
       values.map(async (value) => {
-        const segment = parametersOfSegment([...others, [name, value]]);
-        const { elements } = await api.query({ ...asking, ...segment }, signal);
+        const { elements } = await api.query({ ...asking, ...parametersOfSegment([[name, value]]) }, signal);
         return { value, fields: elements[0]?.fields ?? {} };
       }),
     );
@@ -339,11 +337,17 @@ export function EntityByAttribute({
           ...(name === '' ? [['', 'choose an attribute'] as const] : []),
           ...attributes.map((each) => [each.name, each.name] as const),
         ]}
-        onChoice={pick}
+        onChoice={(attribute) => go({ attribute }, 'replace')}
       />
       {rows === null || rows.length === 0 ? null : <Values name={name} rows={rows} leaveOut={leaveOut} />}
     </Section>
   );
+}
+
+/** The dissatisfied conversations, and their share. */
+function shareWords({ dissatisfied = 0, sessions = 0 }: Row['fields']): string {
+  const share = sessions === 0 ? '' : ` (${formatShare(dissatisfied / sessions)})`;
+  return `${formatCount(dissatisfied)}${share}`;
 }
 
 /** Groupings whose rows count satisfaction. */
@@ -366,8 +370,10 @@ function Values({
 }) {
   const hasCosts = rows.some(({ fields }) => fields.costUsd != null);
   const hasNet = rows.some(({ fields }) => fields.netSat !== undefined);
+  const isChosen = useNavigation().state.segment.some(([chosen]) => chosen === name);
   return (
     <div class="sideways">
+      {isChosen ? <p class="faint">All values, whichever the segment chooses.</p> : null}
       <table>
         <Head
           columns={[
@@ -375,6 +381,7 @@ function Values({
             ['Conversations', 'number'],
             ['Users', 'number'],
             ...(hasNet ? ([['Net satisfaction', 'number']] as const) : []),
+            ['Dissatisfied', 'number'],
             ['Resolved', 'number'],
             ['Handed over', 'number'],
             ['Came back', 'number'],
@@ -422,6 +429,7 @@ function Value({
       <td class="number">{formatCount(fields.sessions)}</td>
       <td class="number">{formatCount(fields.users)}</td>
       {hasNet ? <td class="number">{formatNet(fields.netSat)}</td> : null}
+      <td class="number">{shareWords(fields)}</td>
       <td class="number">{formatBounds(fields.resolvedAtLeast, fields.resolvedAtMost)}</td>
       <td class="number">{formatCount(fields.handedOver)}</td>
       <td class="number">{formatCount(fields.cameBack)}</td>

@@ -72,7 +72,10 @@ export interface PageState {
   readonly segment: readonly ChosenValue[];
   /** What counts as satisfaction, on every view. */
   readonly signals: CountedSignals;
-  /** On the overview: the attribute of the table, and the two values of which it says what differs; '' for the usual. */
+  /**
+   * The attribute of the table, on the overview and on an entity's page; '' for the usual. On the overview, the two values
+   * of which it says what differs.
+   */
   readonly attribute: string;
   readonly value: string;
   readonly against: string;
@@ -149,12 +152,20 @@ export function readState(search: string): PageState {
         : [],
     ),
     signals: oneOf(COUNTED_SIGNALS, parameters.get('signals'), START.signals),
-    ...(view === 'overview' ? pairIn(parameters) : NO_PAIR),
+    ...pairOf(view, pairIn(parameters)),
     at: isEntity(view) ? oneOf(PLACES, parameters.get('at'), START.at) : START.at,
   };
 }
 
-function pairIn(parameters: URLSearchParams): Pick<PageState, 'attribute' | 'value' | 'against'> {
+type Pair = Pick<PageState, 'attribute' | 'value' | 'against'>;
+
+/** The overview has all of it, the page of an entity the attribute of its table. */
+function pairOf(view: PageState['view'], { attribute, value, against }: Pair): Pair {
+  if (view === 'overview') return { attribute, value, against };
+  return isEntity(view) ? { ...NO_PAIR, attribute } : NO_PAIR;
+}
+
+function pairIn(parameters: URLSearchParams): Pair {
   const [attribute = '', value = '', against = ''] = ['attribute', 'value', 'against'].map((name) =>
     (parameters.get(name) ?? '').slice(0, MAX_TEXT),
   );
@@ -184,7 +195,7 @@ export function changed(state: PageState, changes: Partial<PageState>): PageStat
     }),
   );
   const order = known.length === 0 ? START.order : next.order;
-  return { ...next, buckets, order, filters, ...(next.view === 'overview' ? {} : NO_PAIR) };
+  return { ...next, buckets, order, filters, ...pairOf(next.view, next) };
 }
 
 /** Returns `?…`; omits the defaults of START. */
