@@ -346,7 +346,7 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         now={dissatisfied}
         before={was(before, 'dissatisfied')}
         goodWhen="down"
-        meaning="Conversations in which the user shows dissatisfaction at any point, with this or something else."
+        meaning="With this or something else, at any point."
         note={(sessions ?? 0) === 0 ? undefined : excessWords(more)}
       />
       <Fact
@@ -361,21 +361,21 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         now={now.handedOver ?? 0}
         before={was(before, 'handedOver')}
         goodWhen="down"
-        meaning="Conversations that went on with a person."
+        meaning="They went on with a person."
       />
       <Figure
         label="Left without an answer"
         now={now.droppedOff ?? 0}
         before={was(before, 'droppedOff')}
         goodWhen="down"
-        meaning="Conversations whose last message is a question or wish of the user."
+        meaning="The last message is a question or wish of the user."
       />
       <Figure
         label="Came back"
         now={now.cameBack ?? 0}
         before={was(before, 'cameBack')}
         goodWhen="down"
-        meaning="Conversations whose user asked about the same topic again within 7 days."
+        meaning="The user asked about the same topic again within 7 days."
       />
     </>
   );
