@@ -104,6 +104,21 @@ export async function readEstimate(snapshot: Snapshot, question: Question): Prom
   return verdicts.size === 0 ? null : estimateOf({ drawn: await draw(snapshot, question), verdicts });
 }
 
+/** As `readEstimate`, over all time; read once for a snapshot. */
+export function cachedEstimate(
+  snapshot: Snapshot,
+  question: Omit<Question, 'range'>,
+): Promise<Estimate | null> {
+  const { instance, of, verdictsOf, segment } = question;
+  return snapshot.cached(
+    `estimate ${instance} ${of} ${verdictsOf} ${JSON.stringify(segment)}`,
+    ['curation', 'message_fact', 'session', 'session_attribute'],
+    () => readEstimate(snapshot, { ...question, range: ALL_TIME }),
+  );
+}
+
+const ALL_TIME = { start: -Infinity, end: Infinity };
+
 /** `error`: share of verdicts that are wrong. */
 export function estimateOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts'>, error = 0): Estimate {
   const strata = [true, false].map((found) =>
