@@ -18,7 +18,7 @@ import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Statement } from '../store/published/segment-sql.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
-import { cachedEstimate, checkedAs, checkedEntities } from './checks/estimates.ts';
+import { checkedAs, checkedEntities, readEstimate } from './checks/estimates.ts';
 import { hiddenSignals } from './checks/hidden-signals.ts';
 import type { QueryParameters } from './parameters.ts';
 import type { ChosenEntities } from './plan.ts';
@@ -140,13 +140,19 @@ async function precisionsOf(
   for (const number of new Set(rows.map((row) => row['number'] as number))) {
     const id = names.get(number)?.['id'] as string | undefined;
     if (of === null || id === undefined || !checked.has(id)) continue;
-    const question = { instance, of, entity: { number, id }, verdictsOf: id, segment };
-    const estimate = await cachedEstimate(snapshot, question);
+    const tables = ['curation', 'message_fact', 'session', 'session_attribute'];
+    const key = `estimate ${instance} ${of} ${id} ${JSON.stringify(segment)}`;
+    const entity = { number, id };
+    const estimate = await snapshot.cached(key, tables, () =>
+      readEstimate(snapshot, { instance, of, entity, verdictsOf: id, range: ALL_TIME, segment }),
+    );
     const { yes = 0, no = 0, share = null } = estimate?.found ?? {};
     found.set(number, { checked: yes + no, low: share?.low ?? null, high: share?.high ?? null });
   }
   return { precision: (number) => found.get(number) ?? { checked: 0, low: null, high: null } };
 }
+
+const ALL_TIME = { start: -Infinity, end: Infinity };
 
 interface Topic {
   readonly id: string;

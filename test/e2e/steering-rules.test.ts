@@ -433,6 +433,29 @@ describe('what people check', { concurrency: 10 }, () => {
     equal(name in (await signalsOf(instanceId, { 'segment.environment!': '' })), false);
   });
 
+  it('goes on listing what was right in 20 conversations while others come in among them', async () => {
+    const name = 'Kept repeating itself';
+    const many = (count: number) => Array.from({ length: count }, (_, at) => repeating(at % 10));
+    const { instanceId, position } = await fill(client, many(21));
+    const shop = new Shop(instanceId, position);
+    await shop.reached();
+    const { id = '' } = (await signalsOf(instanceId, { signalSource: 'OBSERVED' }))[name] ?? {};
+    const { body } = await client.send(`/v1/checks?${toSearch({ instanceId, of: 'SIGNAL', id, limit: 20 })}`);
+    for (const { sessionId } of checksResponseSchema.parse(body).sample) {
+      const said = { instanceId, of: 'SIGNAL', id, sessionId, verdict: 'YES' };
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(said) };
+      const answer = await client.send('/v1/checks', request);
+      equal(answer.status, 201, JSON.stringify(answer.body));
+      shop.position = Number(answer.headers.get('x-stream-position'));
+    }
+    await shop.reached();
+    deepEqual((await signalsOf(instanceId))[name], { id, sessions: 21 });
+    for (const messages of many(21)) shop.position = (await client.ingest({ instanceId, messages })).position;
+    await shop.reached();
+    deepEqual((await signalsOf(instanceId))[name], { id, sessions: 42 });
+  });
+
   it('refuses what does not exist, and says which', async () => {
     const shop = await Shop.open();
     const [{ sessionId } = { sessionId: '' }] = (await shop.checks({ id: shop.cancel })).sample;

@@ -7,15 +7,16 @@
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames } from '../names.ts';
-import type { Estimate } from './checks-schema.ts';
-import { cachedEstimate } from './estimates.ts';
+import { verdictsOnFound, type Question } from './estimates.ts';
 
 /** Least share of verdicts that say that it is there, and least verdicts; fewer if no more sessions show it. */
 export const SHOWN_FROM = { precision: 0.85, verdicts: 20 } as const;
 
+const ALL_TIME = { start: -Infinity, end: Infinity };
+
 /**
  * Numbers of the signals of an instance that are left out. Of `segment`, what the instance leaves out counts alone: nobody
- * checks these sessions, and which part of the others is asked for hides nothing.
+ * checks these sessions, and which part of the others is asked for hides nothing. Cached until a table changes.
  */
 export async function hiddenSignals(
   snapshot: Snapshot,
@@ -23,21 +24,25 @@ export async function hiddenSignals(
   segment: readonly SegmentChoice[],
 ): Promise<ReadonlySet<number>> {
   const names = await cachedNames(snapshot, 'signal', instance);
+  const observed = [...names].filter(([, row]) => row['source'] === 'OBSERVED');
+  if (observed.length === 0) return new Set();
   const without = segment.filter(({ isLeftOut }) => isLeftOut === true);
-  const hidden = new Set<number>();
-  for (const [number, row] of names) {
-    if (row['source'] !== 'OBSERVED') continue;
-    const id = row['id'] as string;
-    const of = { instance, of: 'SIGNAL', entity: { number, id }, verdictsOf: id } as const;
-    if (!isRight(await cachedEstimate(snapshot, { ...of, segment: without }))) hidden.add(number);
-  }
-  return hidden;
+  const tables = ['curation', 'message_fact', 'session', 'session_attribute', 'signal'];
+  return snapshot.cached(`hidden signals ${instance} ${JSON.stringify(without)}`, tables, async () => {
+    const hidden = new Set<number>();
+    for (const [number, row] of observed) {
+      const id = row['id'] as string;
+      const of = { instance, of: 'SIGNAL', entity: { number, id }, verdictsOf: id } as const;
+      if (!(await isRight(snapshot, { ...of, range: ALL_TIME, segment: without }))) hidden.add(number);
+    }
+    return hidden;
+  });
 }
 
-function isRight(estimate: Estimate | null): boolean {
-  if (estimate === null) return false;
-  const { yes, no, unsure, sessions } = estimate.found;
-  if (yes + no === 0) return false;
-  const isChecked = yes + no >= SHOWN_FROM.verdicts || yes + no + unsure >= sessions;
-  return isChecked && yes >= SHOWN_FROM.precision * (yes + no);
+async function isRight(snapshot: Snapshot, question: Question): Promise<boolean> {
+  const { sessions, verdicts } = await verdictsOnFound(snapshot, question);
+  const [yes, no] = ['YES', 'NO'].map((said) => verdicts.filter((verdict) => verdict === said).length);
+  const sure = yes! + no!;
+  const isChecked = sure >= SHOWN_FROM.verdicts || verdicts.length >= sessions;
+  return sure > 0 && isChecked && yes! >= SHOWN_FROM.precision * sure;
 }
