@@ -32,7 +32,7 @@
 -- session.end_user    the end user who started the conversation (0: none)
 -- session.outcome     how it ended so far (src/domain/session-outcomes.ts), as a person said or else as it was found;
 --                     null: the user has asked for nothing yet
--- session.unanswered  its last turn is a wish of the user, so far without a reply
+-- session.unanswered  it ends so far before a wish of the user is answered
 -- session.external_id the caller's own name of the session, as last said (ingest metadata.session.externalId); or null
 -- end_user.external_id   the caller's own name of the end user; of more than 1,024 characters the first 1,023 and an
 --                     ellipsis, so that an answer stays small: id is made of all of it

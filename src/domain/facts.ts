@@ -225,7 +225,7 @@ export interface SessionRow {
   readonly language: string | null;
   /** What a person said, else what was found. */
   readonly outcome: SessionOutcome | null;
-  /** True if its last turn is a wish of the user that the assistant has not answered. Left out: false. */
+  /** True if it ends before a wish of the user is answered. Left out: false. */
   readonly isUnanswered?: boolean;
 }
 

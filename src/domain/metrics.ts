@@ -141,7 +141,8 @@ const DECLARED = {
   },
   droppedOff: {
     schema: count.describe(
-      'Those of `sessions` whose last turn is a wish or question of the user that the assistant has not answered.',
+      'Those of `sessions` that end before the assistant answers a wish or question of the user, unless the user says ' +
+        'that it is solved.',
     ),
     sql: 'dropped_off',
     value: (row) => number(row, 'dropped_off'),

@@ -154,7 +154,7 @@ export const SIGNALS = [
     type: 'DSAT',
     source: 'OBSERVED',
     name: 'Answered something else',
-    description: 'The user asks the same again after an answer that has nothing of the request.',
+    description: 'After an answer, the user says that it was misunderstood, and asks for the same again.',
   },
   {
     key: 'repeats-itself',

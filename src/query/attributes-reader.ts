@@ -114,13 +114,10 @@ async function listedIn(
   if (start === -Infinity && end === Infinity) return attributes;
   const tables = ['message_fact', 'session_attribute'];
   const counts = await snapshot.cached(`attributes ${instance} ${start} ${end}`, tables, async () => {
-    const isOpen = start === -Infinity;
+    // A session of several end users has a chain of messages for each, so links to earlier ones would count it twice.
     const rows = await snapshot.all(
       `select name, value, count(*)::integer as sessions
-from (
-  select session from @sent
-  where not gone and ${isOpen ? "prev_session_at = '-infinity'" : 'prev_session_at < $start'}
-) join @attributes using (session)
+from (select distinct session from @sent where not gone) join @attributes using (session)
 where value is not null group by name, value`,
       {
         rows: {
@@ -131,7 +128,6 @@ where value is not null group by name, value`,
           },
           attributes: { table: 'session_attribute', equal: { instance } },
         },
-        bindings: isOpen ? {} : { start: { at: start } },
       },
     );
     return new Map(

@@ -275,7 +275,7 @@ export async function chosenEntities(
         : null;
     const hidden =
       names === 'signal' && grouping === own && uuids === null && source === null
-        ? await hiddenSignals(snapshot, instance)
+        ? await hiddenSignals(snapshot, instance, parameters.segment)
         : NONE;
     if (uuids === null && type === null && source === null && isInState === null && hidden.size === 0)
       continue;

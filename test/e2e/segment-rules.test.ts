@@ -293,6 +293,24 @@ describe('a query with a segment', () => {
     ]);
   });
 
+  it('counts a session of several end users once', async () => {
+    const messages = [
+      user(PASSWORD[0], '2026-03-03T08:00:00Z', 'u1'),
+      user(CANCEL[0], '2026-03-03T09:00:00Z', 'u2'),
+      user(THANKS, '2026-03-04T09:00:00Z', 'u1'),
+    ];
+    const instanceId = await told([{ session: { plan: 'pro' }, messages }]);
+    for (const start of [undefined, '2026-03-02', '2026-03-04']) {
+      const range = start === undefined ? {} : { 'dateRange.start': start };
+      const asked = { instanceId, ...range, 'dateRange.end': '2026-03-05' };
+      const { attributes } = attributesResponseSchema.parse(await read('attributes', asked));
+      deepEqual(
+        attributes[0]?.values.map(({ sessions }) => sessions),
+        [1],
+      );
+    }
+  });
+
   it('lists since when a value is there, also when an earlier message comes late', async () => {
     const instanceId = await told(CONVERSATIONS.slice(0, 2));
     const firstAt = async (): Promise<unknown> => {

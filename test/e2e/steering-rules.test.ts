@@ -17,7 +17,17 @@ import {
 import { checksResponseSchema, type ChecksResponse } from '../../src/query/checks/checks-schema.ts';
 import { whyResponseSchema, type WhyResponse } from '../../src/query/why/why-schema.ts';
 import { Client, faultOf, pathsOf, toSearch, type Answer, type Parameters } from '../support/client.ts';
-import { assistant, CANCEL, CANNOT, DONE, fill, PASSWORD, THANKS, user } from '../support/conversations.ts';
+import {
+  assistant,
+  CANCEL,
+  CANNOT,
+  DONE,
+  fill,
+  PASSWORD,
+  THANKS,
+  user,
+  type Message,
+} from '../support/conversations.ts';
 import { curlRequest, fencedBlocks, shellCommands } from '../support/readme.ts';
 import { shareTestService, type TestProject, type TestService } from '../support/service.ts';
 
@@ -32,6 +42,31 @@ before(async () => {
   stranger = new Client(service.url, (await service.newProject()).key);
 });
 after(() => service?.stop());
+
+const ARTICLES = 'You can find all our articles in the help center.';
+
+/** A conversation in which the assistant answers again what it was asked again. */
+const repeating = (hour: number): Message[] => [
+  user('How do I export my data?', `2026-03-03T1${hour}:00:00Z`),
+  assistant(ARTICLES, `2026-03-03T1${hour}:01:00Z`),
+  user('How do I export my data, please?', `2026-03-03T1${hour}:02:00Z`),
+  assistant(ARTICLES, `2026-03-03T1${hour}:03:00Z`),
+  user('And how do I import it?', `2026-03-03T1${hour}:04:00Z`),
+];
+
+/** The listed signals by name. */
+async function signalsOf(
+  instanceId: string,
+  parameters: Parameters = {},
+): Promise<Record<string, { id: string; sessions: number }>> {
+  const rows = await client.rows({ instanceId, groupBy: 'CSAT_DSAT', fields: 'sessions', ...parameters });
+  return Object.fromEntries(
+    rows.map(({ dimensions: { csatDsatSignal: signal }, fields }) => [
+      signal?.name ?? '',
+      { id: signal?.id ?? '', sessions: fields.sessions ?? 0 },
+    ]),
+  );
+}
 
 /** An instance with two topics of three requests each, and a gap. */
 class Shop {
@@ -335,28 +370,10 @@ describe('what people check', { concurrency: 10 }, () => {
   });
 
   it("lists what the assistant did wrong once people have checked it, and counts it as nobody's dissatisfaction", async () => {
-    const articles = 'You can find all our articles in the help center.';
-    const conversations = [0, 1].map((hour) => [
-      user('How do I export my data?', `2026-03-03T1${hour}:00:00Z`),
-      assistant(articles, `2026-03-03T1${hour}:01:00Z`),
-      user('How do I export my data, please?', `2026-03-03T1${hour}:02:00Z`),
-      assistant(articles, `2026-03-03T1${hour}:03:00Z`),
-      user('And how do I import it?', `2026-03-03T1${hour}:04:00Z`),
-    ]);
-    const { instanceId, sessions, position } = await fill(client, conversations);
+    const { instanceId, sessions, position } = await fill(client, [0, 1].map(repeating));
     const shop = new Shop(instanceId, position);
     await shop.reached();
-    const listed = async (
-      parameters: Parameters = {},
-    ): Promise<Record<string, { id: string; sessions: number }>> => {
-      const rows = await client.rows({ instanceId, groupBy: 'CSAT_DSAT', fields: 'sessions', ...parameters });
-      return Object.fromEntries(
-        rows.map(({ dimensions: { csatDsatSignal: signal }, fields }) => [
-          signal?.name ?? '',
-          { id: signal?.id ?? '', sessions: fields.sessions ?? 0 },
-        ]),
-      );
-    };
+    const listed = (parameters: Parameters = {}) => signalsOf(instanceId, parameters);
     const name = 'Kept repeating itself';
     const observed = await listed({ signalSource: 'OBSERVED' });
     deepEqual(Object.keys(observed), [name]);
@@ -380,6 +397,63 @@ describe('what people check', { concurrency: 10 }, () => {
     deepEqual(await listed(), { ...before, [name]: { id, sessions: 2 } });
     await check(sessions[0] ?? '', 'NO');
     deepEqual(await listed(), before);
+  });
+
+  it('shows what is right in the conversations that the instance does not leave out', async () => {
+    const { instanceId, position } = await fill(client, [0, 1, 2].map(repeating));
+    const shop = new Shop(instanceId, position);
+    await shop.reached();
+    const name = 'Kept repeating itself';
+    const { id = '' } = (await signalsOf(instanceId, { signalSource: 'OBSERVED' }))[name] ?? {};
+    const sampleOf = async (): Promise<string[]> => {
+      const parameters = toSearch({ instanceId, of: 'SIGNAL', id });
+      const { body } = await client.send(`/v1/checks?${parameters}`);
+      return checksResponseSchema.parse(body).sample.map(({ sessionId }) => sessionId);
+    };
+    const [test = ''] = await sampleOf();
+    const told = await client.ingest({
+      instanceId,
+      sessionId: test,
+      messages: [user(THANKS, '2026-03-03T20:00:00Z')],
+      metadata: { session: { environment: 'test' } },
+    });
+    shop.position = told.position;
+    await shop.reached();
+    const changed = await client.send(`/v1/instances/${instanceId}`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ leaveOut: { environment: ['test'] } }),
+    });
+    equal(changed.status, 200, JSON.stringify(changed.body));
+    for (const sessionId of await sampleOf()) {
+      const answer = await shop.send('/v1/checks', { of: 'SIGNAL', id, sessionId, verdict: 'YES' });
+      equal(answer.status, 201, JSON.stringify(answer.body));
+    }
+    deepEqual((await signalsOf(instanceId))[name], { id, sessions: 2 });
+    equal(name in (await signalsOf(instanceId, { 'segment.environment!': '' })), false);
+  });
+
+  it('goes on listing what was right in 20 conversations while others come in among them', async () => {
+    const name = 'Kept repeating itself';
+    const many = (count: number) => Array.from({ length: count }, (_, at) => repeating(at % 10));
+    const { instanceId, position } = await fill(client, many(21));
+    const shop = new Shop(instanceId, position);
+    await shop.reached();
+    const { id = '' } = (await signalsOf(instanceId, { signalSource: 'OBSERVED' }))[name] ?? {};
+    const { body } = await client.send(`/v1/checks?${toSearch({ instanceId, of: 'SIGNAL', id, limit: 20 })}`);
+    for (const { sessionId } of checksResponseSchema.parse(body).sample) {
+      const said = { instanceId, of: 'SIGNAL', id, sessionId, verdict: 'YES' };
+      const headers = { 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(said) };
+      const answer = await client.send('/v1/checks', request);
+      equal(answer.status, 201, JSON.stringify(answer.body));
+      shop.position = Number(answer.headers.get('x-stream-position'));
+    }
+    await shop.reached();
+    deepEqual((await signalsOf(instanceId))[name], { id, sessions: 21 });
+    for (const messages of many(21)) shop.position = (await client.ingest({ instanceId, messages })).position;
+    await shop.reached();
+    deepEqual((await signalsOf(instanceId))[name], { id, sessions: 42 });
   });
 
   it('refuses what does not exist, and says which', async () => {

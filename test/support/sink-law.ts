@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { GROUPINGS, type GroupBy } from '../../src/domain/groupings.ts';
 import { PLAIN_GROUP_BYS } from './groupings.ts';
 import type { Metric } from '../../src/domain/metrics.ts';
+import { SIGNAL_SOURCES } from '../../src/domain/signal-kinds.ts';
 import { formatBucket, GRANULARITIES, type Granularity } from '../../src/domain/time.ts';
 import { QueryRunner } from '../../src/query/query-runner.ts';
 import { SINK_TABLES } from '../../src/doors/sink/tables.ts';
@@ -111,19 +112,15 @@ async function checkAnswers(
     for (const granularity of GRANULARITIES) {
       const hasWaits = (GROUPINGS[groupBy].metrics as readonly Metric[]).includes('waitSeconds');
       const expected: { readonly row: readonly unknown[]; readonly wait: unknown }[] = [];
+      // Queries leave out observed signals until they are checked; the sink has them, with their source.
+      const sources = groupBy === 'CSAT_DSAT' ? SIGNAL_SOURCES : [null];
       for (let instance = 1; instance <= INSTANCES; instance += 1) {
-        const { elements } = await runner.run(
-          parametersOf(
-            {
-              instance,
-              groupBy,
-              granularity,
-              fields: hasWaits ? [...metrics, 'waitSeconds'] : metrics,
-              dimensionFields: [],
-            },
-            read.namesOf(instance),
-          ),
+        const fields = hasWaits ? ([...metrics, 'waitSeconds'] as const) : metrics;
+        const question = { instance, groupBy, granularity, fields, dimensionFields: [] };
+        const asked = sources.map((signalSource) =>
+          runner.run(parametersOf({ ...question, signalSource }, read.namesOf(instance))),
         );
+        const elements = (await Promise.all(asked)).flatMap((answer) => answer.elements);
         for (const { dimensions, fields } of elements) {
           const entity = (dimensions as Record<string, { readonly id: string }>)[GROUPINGS[groupBy].name];
           const counts = metrics.map((metric) => fields[metric]);

@@ -148,6 +148,7 @@ export function createHarness(
     readonly knows?: (kind: ErasedKind, name: string) => boolean;
     readonly why?: NonNullable<HttpDependencies['query']>['why'];
     readonly subjects?: NonNullable<HttpDependencies['query']>['subjects'];
+    readonly drafter?: NonNullable<HttpDependencies['query']>['drafter'];
     readonly serve?: 'all' | 'ingest' | 'query';
     /** Larger bodies are read on a thread. */
     readonly inlineBytes?: number;
@@ -168,6 +169,7 @@ export function createHarness(
     projectOf,
     why,
     subjects,
+    drafter = { draft: async () => ({ text: '# Cancel orders\n\n[to be filled in]', model: 'scribe' }) },
     knows = () => false,
     scopes = KEY_SCOPES,
     ...rest
@@ -319,11 +321,7 @@ export function createHarness(
         };
       },
     },
-    drafter: {
-      async draft() {
-        return { text: '# Cancel orders\n\n[to be filled in]', model: 'scribe' };
-      },
-    },
+    drafter,
     effects: {
       async read() {
         return { effects: [], total: 0, lastProcessedAt: null };

@@ -65,6 +65,7 @@ export class Drafter {
   }
 
   async #call(messages: readonly ChatMessage[], signal: AbortSignal): Promise<Completion> {
+    if (signal.aborted) throw stopped();
     this.#checkLimits();
     this.#limits.called(performance.now());
     try {
@@ -75,10 +76,7 @@ export class Drafter {
     } catch (error) {
       if (!(error instanceof CallError)) throw error;
       // The model did not fail.
-      if (signal.aborted)
-        throw new AppError('SERVICE_UNAVAILABLE', 'The draft was stopped: ask for it again.', {
-          cause: error,
-        });
+      if (signal.aborted) throw stopped(error);
       this.#isFailing = true;
       this.#limits.failed(performance.now(), error.retryAfterMs);
       this.#options.logger.warn(
@@ -111,4 +109,8 @@ export class Drafter {
   #waitSeconds(): number {
     return Math.ceil(this.#limits.waitMs(performance.now()) / 1000);
   }
+}
+
+function stopped(cause?: unknown): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', 'The draft was stopped: ask for it again.', { cause });
 }

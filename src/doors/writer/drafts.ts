@@ -72,7 +72,7 @@ export type DraftVerdict = { readonly text: string } | { readonly fault: string;
 
 /** Accepts or rejects a model's draft. An accepted one has lost what redaction finds in it. */
 export function judgeDraft(data: DraftData, answer: string): DraftVerdict {
-  const text = unfenced(plain(answer)).replaceAll(/\r\n?/gu, '\n');
+  const text = unfenced(plain(answer).replaceAll(/\r\n?/gu, '\n'));
   const questions = [...data.asked.flatMap(({ questions: texts }) => texts), ...data.assistantSays].join(
     '\n',
   );

@@ -104,6 +104,19 @@ export async function readEstimate(snapshot: Snapshot, question: Question): Prom
   return verdicts.size === 0 ? null : estimateOf({ drawn: await draw(snapshot, question), verdicts });
 }
 
+/**
+ * The verdicts of people on drawn sessions in which it was found, in any order, and the number of these sessions. Verdicts
+ * stay whatever comes in among them, but are no random sample where somebody chose what to check.
+ */
+export async function verdictsOnFound(
+  snapshot: Snapshot,
+  question: Question,
+): Promise<{ readonly sessions: number; readonly verdicts: readonly Verdict[] }> {
+  const { verdicts } = await verdictsOn(snapshot, question);
+  const drawn = verdicts.size === 0 ? [] : (await draw(snapshot, question)).filter(({ found }) => found);
+  return { sessions: drawn[0]?.size ?? 0, verdicts: drawn.flatMap(({ id }) => verdicts.get(id) ?? []) };
+}
+
 /** `error`: share of verdicts that are wrong. */
 export function estimateOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts'>, error = 0): Estimate {
   const strata = [true, false].map((found) =>

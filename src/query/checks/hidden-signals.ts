@@ -4,36 +4,45 @@
  *
  * Test: test/e2e/steering-rules.test.ts, test/view-laws.test.ts.
  */
+import type { SegmentChoice } from '../../domain/attributes.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames } from '../names.ts';
-import { readEstimate, type Question } from './estimates.ts';
+import { verdictsOnFound, type Question } from './estimates.ts';
 
 /** Least share of verdicts that say that it is there, and least verdicts; fewer if no more sessions show it. */
 export const SHOWN_FROM = { precision: 0.85, verdicts: 20 } as const;
 
 const ALL_TIME = { start: -Infinity, end: Infinity };
 
-/** Numbers of the signals of an instance that are left out. Cached until a table changes. */
-export async function hiddenSignals(snapshot: Snapshot, instance: number): Promise<ReadonlySet<number>> {
+/**
+ * Numbers of the signals of an instance that are left out. Of `segment`, what the instance leaves out counts alone: nobody
+ * checks these sessions, and which part of the others is asked for hides nothing. Cached until a table changes.
+ */
+export async function hiddenSignals(
+  snapshot: Snapshot,
+  instance: number,
+  segment: readonly SegmentChoice[],
+): Promise<ReadonlySet<number>> {
   const names = await cachedNames(snapshot, 'signal', instance);
   const observed = [...names].filter(([, row]) => row['source'] === 'OBSERVED');
   if (observed.length === 0) return new Set();
-  const tables = ['curation', 'message_fact', 'session', 'signal'];
-  return snapshot.cached(`hidden signals ${instance}`, tables, async () => {
+  const without = segment.filter(({ isLeftOut }) => isLeftOut === true);
+  const tables = ['curation', 'message_fact', 'session', 'session_attribute', 'signal'];
+  return snapshot.cached(`hidden signals ${instance} ${JSON.stringify(without)}`, tables, async () => {
     const hidden = new Set<number>();
     for (const [number, row] of observed) {
       const id = row['id'] as string;
       const of = { instance, of: 'SIGNAL', entity: { number, id }, verdictsOf: id } as const;
-      if (!(await isRight(snapshot, { ...of, range: ALL_TIME, segment: [] }))) hidden.add(number);
+      if (!(await isRight(snapshot, { ...of, range: ALL_TIME, segment: without }))) hidden.add(number);
     }
     return hidden;
   });
 }
 
 async function isRight(snapshot: Snapshot, question: Question): Promise<boolean> {
-  const found = (await readEstimate(snapshot, question))?.found;
-  if (found === undefined || found.yes + found.no === 0) return false;
-  const isChecked =
-    found.yes + found.no >= SHOWN_FROM.verdicts || found.yes + found.no + found.unsure >= found.sessions;
-  return isChecked && found.yes >= SHOWN_FROM.precision * (found.yes + found.no);
+  const { sessions, verdicts } = await verdictsOnFound(snapshot, question);
+  const [yes, no] = ['YES', 'NO'].map((said) => verdicts.filter((verdict) => verdict === said).length);
+  const sure = yes! + no!;
+  const isChecked = sure >= SHOWN_FROM.verdicts || verdicts.length >= sessions;
+  return sure > 0 && isChecked && yes! >= SHOWN_FROM.precision * sure;
 }

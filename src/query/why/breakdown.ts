@@ -64,7 +64,7 @@ function isAboutMessages(kind: number): boolean {
 export async function readBreakdown(snapshot: Snapshot, entity: Entity): Promise<Breakdown> {
   const { instance } = entity;
   const [hidden, together, languages, endUsers, examples] = await Promise.all([
-    hiddenSignals(snapshot, instance),
+    hiddenSignals(snapshot, instance, entity.segment),
     readTogether(snapshot, entity),
     readLanguages(snapshot, entity),
     readEndUsers(snapshot, entity),

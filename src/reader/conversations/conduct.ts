@@ -1,10 +1,10 @@
 /**
  * Finds what the assistant does wrong in the course of a session: it gives an answer again after a correction or a
- * complaint, asks for what it was told, or gives an answer that has nothing of the request. Keeps the invariant that it
- * holds hashes of sentences, never their words, and a bounded number of them.
+ * complaint, asks for what it was told, or answers something else than the user asked. Keeps the invariant that it holds
+ * hashes of sentences, never their words, and a bounded number of them.
  *
- * A failure is noted at the turn that shows it: an answer that comes again at the assistant's turn, an answer that
- * missed the request at the user's turn that asks again.
+ * A failure is noted at the turn that shows it: an answer that comes again at the assistant's turn, an answer to
+ * something else at the user's turn that says so.
  *
  * Test: test/reader/threads/conduct.test.ts.
  */
@@ -36,7 +36,7 @@ interface State {
   asked: number[];
   /** True if it has spoken since the user's latest turn. */
   hasSpoken: boolean;
-  /** True if the user has asked for something since it spoke. */
+  /** True if the user has asked for something since it spoke, and not said that it is solved. */
   isAsked: boolean;
   /** The user's latest turns, up to its next: they correct it; they complain or ask again. */
   isCorrected: boolean;
@@ -80,7 +80,7 @@ export class Conduct {
     isUnhappy: false,
   };
 
-  /** True if the user's latest wish is the end of the session so far. */
+  /** True if the session so far ends before a wish of the user is answered, or solved without the assistant. */
   get isUnanswered(): boolean {
     return this.#state.isAsked;
   }
@@ -99,7 +99,7 @@ export class Conduct {
     state.isCorrected = corrects || (state.isCorrected && !state.hasSpoken);
     state.isUnhappy = isUnhappy || (state.isUnhappy && !state.hasSpoken);
     state.hasSpoken = false;
-    state.isAsked ||= asks;
+    state.isAsked = asks || (state.isAsked && !signals.has('problem-solved'));
     return failures;
   }
 

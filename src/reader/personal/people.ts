@@ -198,8 +198,7 @@ function hideRelated(reading: Reading, { from, to, kinds }: Cue): void {
 function hideSigned(reading: Reading, { from, to }: Cue): void {
   const { pieces } = reading;
   const cue = pieces[from]!;
-  const isInside = !cue.line && from > 0 && pieces[from - 1]!.kind !== 'mark';
-  if (isInside && !cue.capital && cue.cased) return;
+  if (!cue.line && from > 0 && !cue.capital && pieces[from - 1]!.kind !== 'mark' && cue.cased) return;
   let at = to;
   while (at < to + 3 && /^[,!.:;،，–—-]$/u.test(pieces[at]?.text ?? '')) at += 1;
   const first = pieces[at];
@@ -207,8 +206,11 @@ function hideSigned(reading: Reading, { from, to }: Cue): void {
   if (!isNameLike(first) && !first.cased) return;
   const end = nameEnd(reading, at, false);
   if (!first.cased && at === to && !first.line) return;
-  // "Nennen Sie mir Ihre Kundennummer." is no letter of a Mrs Kundennummer, and a question is no closing.
-  if ((isInside || pieces[end]?.text === '?') && end - at < 2 && !isGivenName(first)) return;
+  // "Nennen Sie mir Ihre Kundennummer." is no letter of a Mrs Kundennummer; "Viele Grüße Ihre Wüstenhagen." is one.
+  const before = pieces[from - 1];
+  const isInside = !cue.line && before?.kind === 'word' && (!before.capital || before.lower === 'sie');
+  const isOwned = isInside && at === to && POSSESSIVES.has(pieces[to - 1]!.lower);
+  if (isOwned && end - at < 2 && !isGivenName(first)) return;
   if (end > at && end - at < 5 && reading.endsAt(end)) hideName(reading, at, end);
 }
 

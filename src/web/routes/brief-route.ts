@@ -2,7 +2,7 @@
  * GET /v1/gaps/{id}/brief: what closing a gap takes, as JSON, Markdown or CSV. POST /v1/gaps/{id}/draft: what the writer
  * makes of it.
  *
- * Test: test/e2e/brief-rules.test.ts, test/e2e/draft-rules.test.ts.
+ * Test: test/e2e/brief-rules.test.ts, test/e2e/draft-rules.test.ts, test/web/draft-route.test.ts.
  */
 import type { FastifyInstance } from 'fastify';
 import { BRIEF, DRAFT } from '../../contract/query.ts';
@@ -39,10 +39,10 @@ export function registerBriefRoute(scope: FastifyInstance, reading: Reading): vo
         'CONFLICT',
         'This service has no writer, so it cannot draft. Set WRITER_URL or WRITER_MODEL (docs/models.md).',
       );
-    await enterInstance(request, reply, parameters.instanceId, reading);
     // Once the answer is sent, or nobody waits for it, the model stops.
     const ended = new AbortController();
     reply.raw.once('close', () => ended.abort());
+    await enterInstance(request, reply, parameters.instanceId, reading);
     const drafting = reading.briefs
       .read(id, parameters, request.projectId)
       .then(async (brief) => ({ brief, ...(await drafter.draft(brief, ended.signal)) }));

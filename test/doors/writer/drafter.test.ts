@@ -113,9 +113,26 @@ describe('a drafter', () => {
   });
 
   it('does not pause because nobody waits any more', async () => {
-    const drafter = drafterOf(modelOf(new CallError('failed', 'stopped'), ARTICLE));
+    const leaving = new AbortController();
+    const model = modelOf(new CallError('failed', 'stopped'), ARTICLE);
+    const left: TextModel = {
+      ...model,
+      complete: (...call) => {
+        if (model.prompts.length === 0) leaving.abort();
+        return model.complete(...call);
+      },
+    };
+    const drafter = drafterOf(left);
+    await rejects(drafter.draft(SOURCE, leaving.signal), { message: /^The draft was stopped/ });
+    equal((await drafter.draft(SOURCE, never())).text, ARTICLE);
+  });
+
+  it('spends no call on whoever has left', async () => {
+    const model = modelOf(ARTICLE);
+    const drafter = drafterOf(model, 1);
     await rejects(drafter.draft(SOURCE, AbortSignal.abort()), { message: /^The draft was stopped/ });
     equal((await drafter.draft(SOURCE, never())).text, ARTICLE);
+    equal(model.prompts.length, 1);
   });
 
   it('asks nothing where no request can be quoted', async () => {
@@ -150,6 +167,7 @@ describe('a draft', () => {
   it('loses the fence and the thoughts around it, and personal data', () => {
     const fenced = `<think>\nHm.\n</think>\n\`\`\`markdown\n${ARTICLE}\n\`\`\``;
     deepEqual(judgeDraft(data, fenced), { text: ARTICLE });
+    deepEqual(judgeDraft(data, fenced.replaceAll('\n', '\r\n')), { text: ARTICLE });
     const verdict = judgeDraft(data, `${ARTICLE}\n\nWrite to ann.lee@example.com.`);
     ok('text' in verdict && verdict.text.includes('•••') && !verdict.text.includes('ann.lee'));
   });

@@ -1,8 +1,9 @@
-import { deepEqual } from 'node:assert/strict';
+import { deepEqual, equal } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { MessageFact, SessionRow } from '../../../src/domain/facts.ts';
-import { SIGNALS } from '../../../src/domain/signal-kinds.ts';
+import { SIGNALS, type SignalKey } from '../../../src/domain/signal-kinds.ts';
+import { Conduct, type HeardTurn } from '../../../src/reader/conversations/conduct.ts';
 import { createEnricher } from '../../../src/reader/acts/enricher.ts';
 import { loadEmbedder, type Embedder } from '../../../src/reader/embedding/embedder.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
@@ -191,5 +192,28 @@ describe("the assistant's conduct, with the model that ships", () => {
 
   it('is read the same from a politer assistant', async () => {
     deepEqual(await readAll(100, (text) => `Of course! ${text}`), expected);
+  });
+});
+
+describe('a wish without an answer', () => {
+  const heard = (asks: boolean, ...signals: readonly SignalKey[]): HeardTurn => ({
+    signals: new Set(signals),
+    isRepeat: false,
+    bringsUp: asks,
+    asks,
+    givesData: false,
+    isAnswered: false,
+  });
+
+  it('stays one whatever the user adds, until they say that it is solved', () => {
+    const conduct = new Conduct();
+    conduct.addUserTurn(heard(true));
+    conduct.addUserTurn(heard(false));
+    conduct.addUserTurn(heard(false, 'gratitude'));
+    equal(conduct.isUnanswered, true);
+    conduct.addUserTurn(heard(false, 'problem-solved'));
+    equal(conduct.isUnanswered, false);
+    conduct.addUserTurn(heard(true, 'problem-solved'));
+    equal(conduct.isUnanswered, true);
   });
 });
