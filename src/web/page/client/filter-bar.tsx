@@ -4,7 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import { useEffect, useState } from 'preact/hooks';
-import { api, type OverviewResponse } from './api.ts';
+import { api, type OverviewResponse, type Row } from './api.ts';
 import {
   FILTER_GROUPINGS,
   FILTER_WORDS,
@@ -64,7 +64,15 @@ function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'):
           { ...base, groupBy, fields: metric, 'sort.field': metric, limit: 1000 },
           signal,
         );
-        return elements.map((row) => ({ ...namedOf(row), count: row.fields[metric] ?? 0 }));
+        const keyOf = (row: Row): string => namedOf(row).name.toLowerCase();
+        const alike = Map.groupBy(elements, keyOf);
+        return elements.map((row) => {
+          const named = namedOf(row);
+          const isAmbiguous = (alike.get(keyOf(row))?.length ?? 0) > 1;
+          const type = row.dimensions.gap?.gapType;
+          const name = isAmbiguous && type !== undefined ? `${named.name} (${GAP_WORDS[type]})` : named.name;
+          return { ...named, name, count: row.fields[metric] ?? 0 };
+        });
       };
       const listed = LISTED.filter((name) => names.includes(name));
       const lists = await Promise.all(listed.map(optionsOf));
@@ -73,6 +81,9 @@ function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'):
   );
   return value ?? {};
 }
+
+/** Two gaps may have one name: the assistant can do nothing about a thing, and knows nothing of it. */
+const GAP_WORDS = { TOOL: 'ability', KNOWLEDGE: 'knowledge' } as const;
 
 /** Returns the names of the active filters' values. */
 export function useFilterNames(): Readonly<Partial<Record<FilterName, string>>> {
