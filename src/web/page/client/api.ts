@@ -328,8 +328,8 @@ export const api = {
     return response.ok ? response.blob() : answerOf<never>(response);
   },
   /** Has the writer draft what closes a gap. */
-  draft: (id: string, parameters: Parameters) =>
-    call<DraftResponse>('POST', `gaps/${id}/draft`, { parameters, body: {} }),
+  draft: (id: string, parameters: Parameters, signal: AbortSignal) =>
+    call<DraftResponse>('POST', `gaps/${id}/draft`, { parameters, body: {}, signal }),
   /** Returns every row of a query as a file. */
   csv: async (parameters: Parameters): Promise<Blob> => {
     const response = await send('GET', 'query', { parameters, headers: { accept: 'text/csv' } });

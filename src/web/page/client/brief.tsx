@@ -4,7 +4,7 @@
  *
  * Test: test/e2e/dashboard.test.ts, test/e2e/draft-rules.test.ts.
  */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { api, type ApiError } from './api.ts';
 import { asApiError, useKey } from './hooks.ts';
 import { Fault, saveFile, Section } from './parts.tsx';
@@ -30,13 +30,16 @@ export function BriefOf({
   const [fault, setFault] = useState<ApiError | null>(null);
   const [draft, setDraft] = useState<string | null>(null);
   const [isDrafting, setDrafting] = useState(false);
+  const [leaving] = useState(() => new AbortController());
+  // The model stops where nobody waits for it.
+  useEffect(() => () => leaving.abort(), [leaving]);
   const asked = { instanceId: instance, ...range };
   const fail = (error: unknown): void => setFault(asApiError(error));
   const askDraft = async (): Promise<void> => {
     setFault(null);
     setDrafting(true);
     try {
-      setDraft((await api.draft(id, asked)).markdown);
+      setDraft((await api.draft(id, asked, leaving.signal)).markdown);
     } catch (error) {
       fail(error);
     }
