@@ -27,7 +27,7 @@ import { redact } from '../personal/redact.ts';
 import { contentCount } from '../shortening/phrase-set.ts';
 import { requestParts } from '../document/request-parts.ts';
 import { sentencesOf } from '../document/sentences.ts';
-import type { Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
+import type { AssistantAct, Enrichment, FoundGap, MessageFact, Turn } from '../../domain/facts.ts';
 import { SIGNALS, type ObservedKey } from '../../domain/signal-kinds.ts';
 import { NO_WAIT, waitStep } from '../../domain/waits.ts';
 import { dequantise } from '../numeric/quantised.ts';
@@ -37,6 +37,14 @@ import type { TurnReading } from './turn-reading.ts';
 import { withRequest } from './ability-vector.ts';
 
 const SIGNAL_INDEX = new Map<string, number>(SIGNALS.map(({ key }, index) => [key, index]));
+
+/** Acts of the assistant that answer: whoever corrects one of its questions may only answer it. */
+const ANSWERS: ReadonlySet<AssistantAct | null> = new Set<AssistantAct>([
+  'answered',
+  'unable',
+  'asked-if-helped',
+  'asked-for-more',
+]);
 
 export type MutableMessage = { -readonly [Key in keyof MessageFact]: MessageFact[Key] };
 
@@ -133,7 +141,7 @@ function assignUserTurn(
     bringsUp: kind === 'request' && !mayAnswer,
     asks: kind === 'request' && (counted.size === 0 || holdsQuestion(turn.content)) && asks(enrichment),
     givesData: mayAnswer && session.askedForData && !reading.edges.phrases.denies,
-    isAnswered: session.latestAct === 'answered',
+    isAnswered: ANSWERS.has(session.latestAct),
   });
   if (kind === 'about-assistant')
     session.micro = instance.topics.add(

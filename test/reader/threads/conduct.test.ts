@@ -117,6 +117,18 @@ const CONVERSATIONS: Readonly<Record<string, Conversation>> = {
     failures: { 2: 'answers-else' },
     isUnanswered: true,
   },
+  'something else beside a refusal': {
+    turns: [
+      'Ich will meine Bestellung stornieren',
+      'Leider kann ich Bestellungen nicht stornieren. Sie können das Paket kostenlos zurücksenden.',
+      'Das war nicht meine Frage. Ich will stornieren, nicht zurückschicken!',
+    ],
+    failures: { 2: 'answers-else' },
+  },
+  'a correction of a question': {
+    turns: ['I need a latte, please.', 'Shall I make it with whole milk?', "No, that's not what I want."],
+    failures: {},
+  },
   'a question without an answer': {
     turns: [
       'How do I export my data?',
