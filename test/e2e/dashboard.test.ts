@@ -454,10 +454,12 @@ describe('the dashboard in a browser', { skip }, () => {
     }
     await open(`?instance=${instanceId}&range=7d`);
     const told = page.locator('section:has(h2:text-is("Satisfaction and dissatisfaction")) p');
-    equal(
-      await told.textContent(SOON),
+    await told.first().waitFor(SOON);
+    deepEqual(await told.allTextContents(), [
       'Thumbs and texts point the same way in 1 of 2 conversations where both say something.',
-    );
+      'In no conversation did the assistant visibly ignore a correction, forget what was said, answer something else ' +
+        'or keep repeating itself.',
+    ]);
   });
 
   it('counts thumbs as satisfaction where one chooses it, while one clicks through, and in links', async () => {
