@@ -436,6 +436,29 @@ describe('the dashboard in a browser', { skip }, () => {
     }
   });
 
+  it('names what the assistant may have done wrong, and leads to it', async () => {
+    const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
+    const articles = 'You can find all our articles in the help center.';
+    const { instanceId } = await fill(client, [
+      [
+        user('How do I export my data?', at(0)),
+        assistant(articles, at(1)),
+        user('That does not help. How do I export my data?', at(2)),
+        assistant(articles, at(3)),
+      ],
+    ]);
+    await open(`?instance=${instanceId}&range=7d`);
+    const name = 'Kept repeating itself';
+    const told = page.locator(`section p:has(a:text-is("${name}"))`);
+    match(
+      (await told.textContent(SOON)) ?? '',
+      /once somebody has checked it: Kept repeating itself \(1 conversation\)\.$/,
+    );
+    await told.locator('a').click(SOON);
+    await page.waitForSelector(`h1:text-is("${name}")`, SOON);
+    equal(await figure(page, 'Conversations'), '1');
+  });
+
   it('says how far thumbs and texts agree, once both say something', async () => {
     const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
     const { instanceId, sessions } = await fill(
