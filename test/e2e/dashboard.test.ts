@@ -452,7 +452,7 @@ describe('the dashboard in a browser', { skip }, () => {
     const told = page.locator(`section p:has(a:text-is("${name}"))`);
     match(
       (await told.textContent(SOON)) ?? '',
-      /once somebody has checked it: Kept repeating itself \(1 conversation\)\.$/,
+      /joins the list once somebody has checked it: Kept repeating itself \(1 conversation\)\.$/,
     );
     await told.locator('a').click(SOON);
     await page.waitForSelector(`h1:text-is("${name}")`, SOON);

@@ -7,6 +7,7 @@
 import { once } from '../document/once.ts';
 import { loadPhraseFiles } from '../phrases/phrase-files.ts';
 import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
+import { textHash } from '../document/text-hash.ts';
 import { wordsOf, type Word } from '../document/words.ts';
 
 /**
@@ -90,11 +91,9 @@ export function isNumber({ text }: Word): boolean {
   return /\p{N}/u.test(text);
 }
 
-/** FNV-1a over UTF-16 units, folded to 16 bits; never 0. */
+/** `textHash`, folded to 16 bits; never 0. */
 export function hashOf(stem: string): number {
-  let hash = 0x811c9dc5;
-  for (let index = 0; index < stem.length; index += 1)
-    hash = Math.imul(hash ^ stem.charCodeAt(index), 0x01000193);
+  const hash = textHash(stem);
   return (hash ^ (hash >>> 16)) & 0xffff || 1;
 }
 

@@ -19,9 +19,8 @@ import { typeOf } from '../acts/signals.ts';
 /** Most statements of the assistant, and most of its questions, that are kept. */
 const MOST_STATED = 64;
 const MOST_ASKED = 16;
-/** Least content words of a statement, and of a question for data: "Sorry about that." says nothing again. */
+/** Least content words of a statement: "Sorry about that." says nothing again. */
 const LEAST_STATED = 3;
-const LEAST_ASKED = 1;
 /** Least share of a turn's content words in statements that were made before. */
 const SAID_BEFORE = 0.8;
 
@@ -64,7 +63,7 @@ export interface HeardTurn {
   readonly asks: boolean;
   /** True if it gives what the assistant asked for. */
   readonly givesData: boolean;
-  /** True if the assistant's latest turn is an answer, and no question or refusal. */
+  /** True if the assistant's latest turn is an answer or a refusal, and no question. */
   readonly isAnswered: boolean;
 }
 
@@ -121,7 +120,7 @@ export class Conduct {
     if (all > 0 && again >= SAID_BEFORE * all && (state.isCorrected || state.isUnhappy))
       failures.push(state.isCorrected ? 'ignores-correction' : 'repeats-itself');
     const asked = plain
-      .filter(({ asksBack, asksToConfirm, stems }) => asksBack && !asksToConfirm && stems.size >= LEAST_ASKED)
+      .filter(({ asksBack, asksToConfirm, stems }) => asksBack && !asksToConfirm && stems.size > 0)
       .map(({ text }) => textHash(lettersOf(text)));
     if (statements.length === 0 && asked.some((question) => state.given.includes(question)))
       failures.push('forgets');

@@ -1,4 +1,6 @@
 /**
+ * Hashes words and sentences that are to be known again and must not be kept.
+ *
  * Test: test/reader/threads/conduct.test.ts.
  */
 

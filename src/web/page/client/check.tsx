@@ -8,7 +8,7 @@ import type { Checked } from '../../../domain/checks.ts';
 import { api, type ApiError, type ChecksResponse } from './api.ts';
 import { Checking, checksOf, ENOUGH } from './checking.tsx';
 import { CuratingContext, useCurating } from './curating.ts';
-import { counted, formatShare } from './format.ts';
+import { counted, formatShare, TYPE_WORDS } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Fault, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -62,7 +62,7 @@ function useAsked(of: Checked | undefined, id: string): Omit<Asked, 'of'> {
 
 /** Checks of all gaps of a type. */
 export function ChecksOfGapType({ type }: { readonly type: 'TOOL' | 'KNOWLEDGE' }) {
-  const title = `How sure are all gaps of ${type === 'TOOL' ? 'ability' : 'knowledge'}?`;
+  const title = `How sure are all gaps of ${TYPE_WORDS[type]}?`;
   return <ChecksOf of="GAP_TYPE" id={type} title={title} />;
 }
 

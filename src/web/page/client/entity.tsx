@@ -48,8 +48,8 @@ const WORDS: Readonly<Record<EntityKind, string>> = {
 };
 
 const FROM_FACTS =
-  'waitSeconds,waitSecondsP95,handedOver,droppedOff,resolvedAtLeast,resolvedAtMost,cameBack,dissatisfied,excessDissatisfied,' +
-  'inputTokens,outputTokens,costUsd';
+  'waitSeconds,waitSecondsP95,handedOver,droppedOff,resolvedAtLeast,resolvedAtMost,cameBack,' +
+  'dissatisfied,excessDissatisfied,inputTokens,outputTokens,costUsd';
 const COUNTS = `sessions,users,messages,${FROM_FACTS}`;
 const FIELDS: Readonly<Record<EntityKind, string>> = {
   topic: `${COUNTS},sat,dsat,netSat`,
@@ -140,9 +140,9 @@ export function EntityPage({
       />
       {kind === 'user' ? null : (
         <EntityByAttribute
-          key={state.id}
           groupBy={FILTER_GROUPINGS[kind]}
           id={state.id}
+          hasNet={FIELDS[kind].includes('netSat')}
           leaveOut={leaveOut}
           version={version}
         />
@@ -334,6 +334,12 @@ function Figures({
   );
 }
 
+const ENDINGS = [
+  ['handedOver', 'Handed over', 'They went on with a person.'],
+  ['droppedOff', 'Left without an answer', 'They end with a question or wish that nobody answered.'],
+  ['cameBack', 'Came back', 'The user asked about the same topic again within 7 days.'],
+] as const;
+
 /** Shows how the conversations ended, and who came back. */
 function Endings({ compared: { now, before } }: { readonly compared: Compared }) {
   const { sessions, resolvedAtLeast: least = 0, resolvedAtMost: most = 0 } = now;
@@ -356,27 +362,16 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
           ? {}
           : { note: `${[...new Set(percent)].join(' to ')} of the conversations` })}
       />
-      <Figure
-        label="Handed over"
-        now={now.handedOver ?? 0}
-        before={was(before, 'handedOver')}
-        goodWhen="down"
-        meaning="They went on with a person."
-      />
-      <Figure
-        label="Left without an answer"
-        now={now.droppedOff ?? 0}
-        before={was(before, 'droppedOff')}
-        goodWhen="down"
-        meaning="The last message is a question or wish of the user."
-      />
-      <Figure
-        label="Came back"
-        now={now.cameBack ?? 0}
-        before={was(before, 'cameBack')}
-        goodWhen="down"
-        meaning="The user asked about the same topic again within 7 days."
-      />
+      {ENDINGS.map(([metric, label, meaning]) => (
+        <Figure
+          key={metric}
+          label={label}
+          now={now[metric] ?? 0}
+          before={was(before, metric)}
+          goodWhen="down"
+          meaning={meaning}
+        />
+      ))}
     </>
   );
 }

@@ -15,7 +15,7 @@ import {
   ORDER_WORDS,
   type Named,
 } from './filters.ts';
-import { languageName, outcomeWords, formatCount } from './format.ts';
+import { languageName, outcomeWords, formatCount, TYPE_WORDS } from './format.ts';
 import { useAnswer, useNarrow, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
 import { ENTITIES, filtersOfView, MOODS, ORDERS, type FilterName } from './state.ts';
@@ -65,12 +65,13 @@ function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'):
           signal,
         );
         const keyOf = (row: Row): string => namedOf(row).name.toLowerCase();
+        // Two gaps may have one name: the assistant can do nothing about a thing, and knows nothing of it.
         const alike = Map.groupBy(elements, keyOf);
         return elements.map((row) => {
           const named = namedOf(row);
           const isAmbiguous = (alike.get(keyOf(row))?.length ?? 0) > 1;
           const type = row.dimensions.gap?.gapType;
-          const name = isAmbiguous && type !== undefined ? `${named.name} (${GAP_WORDS[type]})` : named.name;
+          const name = isAmbiguous && type !== undefined ? `${named.name} (${TYPE_WORDS[type]})` : named.name;
           return { ...named, name, count: row.fields[metric] ?? 0 };
         });
       };
@@ -81,9 +82,6 @@ function useOptions(names: readonly FilterName[], metric: 'sessions' | 'users'):
   );
   return value ?? {};
 }
-
-/** Two gaps may have one name: the assistant can do nothing about a thing, and knows nothing of it. */
-const GAP_WORDS = { TOOL: 'ability', KNOWLEDGE: 'knowledge' } as const;
 
 /** Returns the names of the active filters' values. */
 export function useFilterNames(): Readonly<Partial<Record<FilterName, string>>> {

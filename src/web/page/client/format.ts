@@ -127,6 +127,14 @@ export function formatTicks(dates: readonly string[]): string[] {
   return dates.map((date) => (isWithinDay ? date.slice(11, 16) : formatClockDay(date)));
 }
 
+/** Words the type of a gap or signal. */
+export const TYPE_WORDS = {
+  TOOL: 'ability',
+  KNOWLEDGE: 'knowledge',
+  SAT: 'satisfied',
+  DSAT: 'dissatisfied',
+} as const;
+
 /** Returns the English name of a language, or its code if it has none. */
 export function languageName(code: string | null): string {
   if (code === null) return 'Unknown';

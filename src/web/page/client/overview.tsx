@@ -10,7 +10,7 @@ import { api, type OverviewResponse, type QueryResponse, type Row } from './api.
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
-import { counted, formatCount, formatUsd, languageName, outcomeWords } from './format.ts';
+import { counted, formatCount, formatUsd, languageName, outcomeWords, TYPE_WORDS } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { Effects } from './effects.tsx';
 import { LifeTag } from './life.tsx';
@@ -364,7 +364,7 @@ function Unchecked({
   if (rows.length === 0) return null;
   return (
     <p class="faint">
-      What the assistant may have done wrong is listed here once somebody has checked it:{' '}
+      The assistant may have gone wrong in these ways; one joins the list once somebody has checked it:{' '}
       {rows.map(({ dimensions: { csatDsatSignal: { id = '', name = '' } = {} }, fields }, index) => (
         <Fragment key={id}>
           {index === 0 ? '' : ', '}
@@ -432,7 +432,7 @@ function Found({
           ...(description ? { title: description } : {}),
           ...(type === undefined
             ? {}
-            : { note: [NOTES[type], moreWords(fields)].filter(Boolean).join(' · ') }),
+            : { note: [TYPE_WORDS[type], moreWords(fields)].filter(Boolean).join(' · ') }),
           count: fields.sessions,
           to: { view, id },
         }))}
@@ -454,7 +454,6 @@ const HEADS = {
   signal: ['signal', 'type'],
   label: ['label'],
 } as const;
-const NOTES = { TOOL: 'ability', KNOWLEDGE: 'knowledge', SAT: 'satisfied', DSAT: 'dissatisfied' } as const;
 
 /** A language with at least ENOUGH conversations, of which less than FEW have a topic, may be unknown to the model. */
 const [ENOUGH, FEW] = [20, 0.25];

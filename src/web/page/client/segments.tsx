@@ -291,11 +291,14 @@ export function Segments({
 export function EntityByAttribute({
   groupBy,
   id,
+  hasNet,
   leaveOut,
   version,
 }: {
   readonly groupBy: string;
   readonly id: string;
+  /** True if its rows count satisfaction. */
+  readonly hasNet: boolean;
   readonly leaveOut: LeftOut;
   readonly version: string;
 }) {
@@ -309,7 +312,6 @@ export function EntityByAttribute({
   const name = chosen?.name ?? '';
   const values = (chosen?.values ?? []).slice(0, MOST_OF_ENTITY).map(({ value }) => value);
   const key = `entity by ${name} ${values.join()} ${id} ${period.name}`;
-  const hasNet = HAS_NET.has(groupBy);
   const { value: rows } = useAnswer(key, version, async (signal) => {
     const { range } = period;
     const asking = {
@@ -349,9 +351,6 @@ function shareWords({ dissatisfied = 0, sessions = 0 }: Row['fields']): string {
   const share = sessions === 0 ? '' : ` (${formatShare(dissatisfied / sessions)})`;
   return `${formatCount(dissatisfied)}${share}`;
 }
-
-/** Groupings whose rows count satisfaction. */
-const HAS_NET: ReadonlySet<string> = new Set(['TOPIC', 'TOPIC_CLUSTER', 'LABEL']);
 
 interface ValueRow {
   readonly value: string;
