@@ -26,6 +26,7 @@ import { moodsOf } from './held-moods.ts';
 import type { QueryParameters } from './parameters.ts';
 import { planSessions, routeOf, type ChosenEntities } from './plan.ts';
 import type { Range } from './routing.ts';
+import { segmentRollupOf } from './segment-rollups.ts';
 
 /** Rows of a page, and the number of rows on all pages. */
 export interface Page {
@@ -171,10 +172,21 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
     const numbers = { ...gathered(sums, Int32Array.from(rows), span), bucket };
     parts.push({ ...OWN, rows: rows.length, numbers, idOf: idIn(numbers), members });
   };
+  const addRollup = (held: HeldRows, { from, to }: Span): void => {
+    const buckets = from === -Infinity && to === Infinity ? null : { from, to };
+    for (const { columns, skip, orders } of held) {
+      const { rows, numbers } = columns;
+      parts.push({ rows, numbers, idOf: idIn(numbers), isById: false, skip, buckets, members, orders });
+    }
+  };
   if (parameters.segment.length > 0) {
     const facts = await segmentFactsOf(asked, parameters.segment);
-    const buckets = facts === null ? null : bucketsOf(facts, parameters, asked.range, MOST_RANGES);
-    if (facts === null || buckets === null) return null;
+    if (facts === null) return null;
+    const name = JSON.stringify(parameters.segment);
+    const held = rollup === null ? null : await segmentRollupOf(facts, name, granularity);
+    if (held !== null && rollup !== null) addRollup(held, rollup);
+    const buckets = held === null ? bucketsOf(facts, parameters, asked.range, MOST_RANGES) : cuts;
+    if (buckets === null) return null;
     const sums = await segmentSumsOf(asked, facts, buckets, span, asked.views);
     sums?.forEach((own, index) => addSums(own, buckets[index]!.bucket));
     return sums === null ? null : parts;
@@ -182,11 +194,7 @@ async function entityParts(asked: Asked): Promise<Part[] | null> {
   if (rollup !== null) {
     const held = await rollupOf(asked, granularity);
     if (held === null) return null;
-    const buckets = rollup.from === -Infinity && rollup.to === Infinity ? null : rollup;
-    for (const { columns, skip, orders } of held) {
-      const { rows, numbers } = columns;
-      parts.push({ rows, numbers, idOf: idIn(numbers), isById: false, skip, buckets, members, orders });
-    }
+    addRollup(held, rollup);
   }
   for (const cut of cuts) {
     const sums = await sumsOf(asked, cut, span);

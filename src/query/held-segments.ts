@@ -30,8 +30,37 @@ import { wholeUnits, type Range } from './routing.ts';
 import { Statement } from './statement.ts';
 
 /** The sessions of a segment, by number. */
-export interface SegmentSessions {
-  has(session: number): boolean;
+export class SegmentSessions {
+  readonly #least: number;
+  /** 1 for a session of the segment, from `least` on. */
+  readonly #marks: Uint8Array;
+  /** True if sessions without a mark belong to it. */
+  readonly #others: boolean;
+
+  constructor(least: number, marks: Uint8Array, others: boolean) {
+    this.#least = least;
+    this.#marks = marks;
+    this.#others = others;
+  }
+
+  has(session: number): boolean {
+    const at = session - this.#least;
+    return at < 0 || at >= this.#marks.length ? this.#others : this.#marks[at] === 1;
+  }
+
+  /** Returns the sessions that joined or left since `before`; null if none did. */
+  changedSince(before: SegmentSessions): SegmentSessions | null {
+    const least = Math.min(this.#least, before.#least);
+    const end = Math.max(this.#least + this.#marks.length, before.#least + before.#marks.length);
+    const marks = new Uint8Array(Math.max(0, end - least));
+    let isAny = false;
+    for (let at = 0; at < marks.length; at += 1)
+      if (this.has(least + at) !== before.has(least + at)) {
+        marks[at] = 1;
+        isAny = true;
+      }
+    return isAny ? new SegmentSessions(least, marks, false) : null;
+  }
 }
 
 /** Returns the sessions of a segment from rows in memory; null if they are not held. */
@@ -56,6 +85,30 @@ export async function sessionsOf(
   const rows = await Promise.all(read);
   if (rows.some((held) => held === null)) return null;
   const parts = rows.map((held) => held ?? []);
+  const isLeftOut = segment.map((choice) => choice.isLeftOut === true);
+  const known = parts[0] === undefined ? [] : (made.get(parts[0]) ?? []);
+  const same = known.find(
+    (one) =>
+      one.parts.length === parts.length &&
+      parts.every((held, index) => held === one.parts[index] && isLeftOut[index] === one.isLeftOut[index]),
+  );
+  if (same !== undefined) return same.sessions;
+  const sessions = sessionsIn(parts, isLeftOut);
+  if (sessions !== null && parts[0] !== undefined)
+    made.set(parts[0], [...known, { parts, isLeftOut, sessions }]);
+  return sessions;
+}
+
+interface Made {
+  readonly parts: readonly HeldRows[];
+  readonly isLeftOut: readonly boolean[];
+  readonly sessions: SegmentSessions;
+}
+
+/** Segments by the rows of their first attribute: rows of one manifest never change. */
+const made = new WeakMap<HeldRows, readonly Made[]>();
+
+function sessionsIn(parts: readonly HeldRows[], isLeftOut: readonly boolean[]): SegmentSessions | null {
   const span = spanOf(parts.flat().map(({ columns }) => columns.numbers['session']!));
   if (span === null) return null;
   const { least, size } = span;
@@ -67,14 +120,11 @@ export async function sessionsOf(
       for (let row = 0; row < columns.rows; row += 1)
         if (chosen[row] === 1 && skip?.[row] !== 1) found[session[row]! - least] = 1;
     }
-    const isWanted = segment[index]!.isLeftOut === true ? 0 : 1;
+    const isWanted = isLeftOut[index] === true ? 0 : 1;
     for (let at = 0; at < size; at += 1) if (found[at] !== isWanted) marks[at] = 0;
   }
   // A session without any of the attributes is in what only leaves out.
-  const others = segment.every(({ isLeftOut }) => isLeftOut === true);
-  return {
-    has: (session) => (session < least || session >= least + size ? others : marks[session - least] === 1),
-  };
+  return new SegmentSessions(least, marks, isLeftOut.every(Boolean));
 }
 
 const hexOf = (text: string): string => quoted(Buffer.from(text).toString('hex').toUpperCase());
@@ -258,6 +308,11 @@ export class Pairs {
     this.#count += 1;
     if (this.#count * 4 > this.#places.length) this.#grow();
     return true;
+  }
+
+  clear(): void {
+    if (this.#count > 0) this.#places.fill(0);
+    this.#count = 0;
   }
 
   #put(one: number, other: number): boolean {

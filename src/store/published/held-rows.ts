@@ -51,9 +51,10 @@ export interface HeldSource {
   readonly read: (segments: Segments, most: number) => Promise<Columns>;
 }
 
-/** Cached orders of rows, by name. */
+/** Cached orders of rows, by name, and the memory of what else was made of the rows. */
 export class Orders {
   readonly #known = new Map<string, Promise<Uint32Array>>();
+  readonly #kept = new Map<string, number>();
   readonly #onChange: () => void;
 
   constructor(onChange: () => void) {
@@ -62,6 +63,18 @@ export class Orders {
 
   get count(): number {
     return this.#known.size;
+  }
+
+  /** Bytes of what `keep` names. */
+  get keptBytes(): number {
+    return [...this.#kept.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
+
+  /** Counts what was made of the rows and goes with them as their memory. */
+  keep(name: string, bytes: number): void {
+    if (bytes === 0) this.#kept.delete(name);
+    else this.#kept.set(name, bytes);
+    this.#onChange();
   }
 
   of(name: string, make: () => Promise<Uint32Array>): Promise<Uint32Array> {
@@ -261,7 +274,7 @@ function bytesOf({ loaded }: Held): number {
     bytes += COLUMN_BYTES * (columnsOf.length + 1) + TEXT_BYTES * rows * Object.keys(texts).length;
     for (const column of columnsOf) bytes += column.byteLength;
     // The orders, and one byte per row for `skip`.
-    bytes += rows * (4 * orders.count + 1);
+    bytes += rows * (4 * orders.count + 1) + orders.keptBytes;
   }
   return bytes;
 }
