@@ -13,6 +13,7 @@ import { UUID_PATTERN } from './domain/ids.ts';
 import { isKeyScope, type KeyScope } from './domain/key-scopes.ts';
 import { SetupError } from './errors.ts';
 import { machineMemory, shareOf } from './machine.ts';
+import { placeIn, type ObjectStoreOptions } from './domain/object-place.ts';
 
 const MIB = 2 ** 20;
 const GIB = 1024 * MIB;
@@ -59,6 +60,15 @@ const environment = z.object({
     .regex(/^(?:nats|tls|ws|wss):\/\/\S+$/, 'must look like nats://host:4222')
     .optional(),
   NATS_TOKEN: z.string().optional(),
+  VIEWS_URL: z.string().refine(isPlaceOfObjects, 'must look like s3://bucket/prefix').optional(),
+  AWS_ENDPOINT_URL: z
+    .string()
+    .regex(/^https?:\/\/[^\s@]+$/, 'must look like https://s3.example.com')
+    .optional(),
+  AWS_REGION: z.string().default('us-east-1'),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
   EMBEDDING_MODEL: z.string().default('undertone-small'),
   HF_ENDPOINT: z
     .string()
@@ -187,6 +197,8 @@ export interface Config {
   /** URL of an external NATS server; undefined: our own. */
   readonly natsUrl: string | undefined;
   readonly natsToken: string | undefined;
+  /** The object store through which machines share the views; null: this machine has its own. */
+  readonly viewsStore: ObjectStoreOptions | null;
   /** A folder of `models/`, a path, or a hub id. */
   readonly embeddingModel: string;
   /** Hub URL and token of `npm run models -- pull`; nothing else uses them. */
@@ -318,6 +330,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     natsPort: values.NATS_PORT,
     natsUrl: values.NATS_URL,
     natsToken: values.NATS_TOKEN,
+    viewsStore: viewsStoreOf(values),
     embeddingModel: values.EMBEDDING_MODEL,
     hubUrl: values.HF_ENDPOINT,
     hubToken: values.HF_TOKEN,
@@ -355,6 +368,43 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,
   });
+}
+
+function viewsStoreOf(values: z.infer<typeof environment>): ObjectStoreOptions | null {
+  const { VIEWS_URL: url, AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey } = values;
+  if (url === undefined) return null;
+  if (accessKeyId === undefined || secretAccessKey === undefined || values.NATS_URL === undefined)
+    throw new SetupError(
+      'The environment is not usable: VIEWS_URL needs NATS_URL, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. See ' +
+        '.env.example.',
+    );
+  return Object.freeze({
+    url,
+    endpoint: values.AWS_ENDPOINT_URL ?? `https://s3.${values.AWS_REGION}.amazonaws.com`,
+    region: values.AWS_REGION,
+    accessKeyId,
+    secretAccessKey,
+    sessionToken: values.AWS_SESSION_TOKEN,
+  });
+}
+
+function isPlaceOfObjects(url: string): boolean {
+  try {
+    placeIn(url);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Refuses work that knows the views of one machine alone.
+ *
+ * @throws SetupError when machines share the views
+ */
+export function requireOwnViews({ viewsStore }: Pick<Config, 'viewsStore'>, what: string): void {
+  if (viewsStore !== null)
+    throw new SetupError(`${what} does not work yet where machines share their views (VIEWS_URL).`);
 }
 
 function peopleOf(values: z.infer<typeof environment>): PeopleConfig | null {

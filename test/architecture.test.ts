@@ -37,6 +37,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain',
   ],
   'reader/threads': ['reader', 'domain'],
+  // Views that machines share, over an object store and a bucket.
+  cluster: ['stream', 'store', 'domain'],
   worker: ['stream', 'reader', 'store', 'domain'],
   query: ['store', 'domain'],
   // Bodies and parameters are checked where they are read; what they are is declared here.

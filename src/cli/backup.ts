@@ -15,7 +15,7 @@ import {
   readKey,
   type BackupKey,
 } from '../worker/backup/keys.ts';
-import type { Config } from '../config.ts';
+import { requireOwnViews, type Config } from '../config.ts';
 import { isExpired, type Backup } from '../domain/backups.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { epochsBehind } from '../worker/erasure/due-erasures.ts';
@@ -84,6 +84,7 @@ interface Asked {
 
 async function backUp(connection: StreamConnection, config: Config, asked: Asked): Promise<void> {
   const { folder, keepDays, keys } = asked;
+  requireOwnViews(config, 'A backup');
   const { dataDir } = config;
   writeForOwnerOnly();
   const ledger = await BackupLedger.open(connection, { replicas: config.streamReplicas });

@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
-import { loadConfig, type Config } from '../config.ts';
+import { loadConfig, requireOwnViews, type Config } from '../config.ts';
 import { backupsHolding, type HoldingBackup } from '../domain/backups.ts';
 import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
@@ -235,6 +235,7 @@ function onLedger(work: (opened: Opened) => Promise<number | void>): Work {
 /** Runs the open erasures. If a service already does, waits for the erasure `id`. */
 async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   const config = loadConfig();
+  requireOwnViews(config, 'An erasure');
   for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
   const lock = await lockDataDirectory(config.dataDir, {
     name: 'rebuild',

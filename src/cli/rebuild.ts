@@ -5,7 +5,7 @@
  */
 import { resolve } from 'node:path';
 import { keysFolder } from '../worker/backup/keys.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig, requireOwnViews } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { clean, rebuild, rollBack, type RebuildOptions } from '../worker/rebuild/rebuild.ts';
@@ -74,6 +74,7 @@ const rebuildViews = action({
 /** Runs the selected action while no other rebuild runs on the data directory. */
 async function runLocked(run: CommandRun, options: Options): Promise<number> {
   const config = loadConfig();
+  requireOwnViews(config, 'A rebuild');
   if (readActiveEpoch(config.dataDir) === null) {
     throw new SetupError(`There are no views in ${config.dataDir} yet: "npm start" builds them.`);
   }

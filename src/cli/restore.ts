@@ -17,7 +17,7 @@ import { pipeline } from 'node:stream/promises';
 import { Outbox } from '../doors/alerts/outbox.ts';
 import { Rules } from '../doors/alerts/rules.ts';
 import { keysFolder } from '../worker/backup/keys.ts';
-import { loadConfig, type Config } from '../config.ts';
+import { loadConfig, requireOwnViews, type Config } from '../config.ts';
 import type { Erasure } from '../domain/erasures.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../web/ingest/idempotency.ts';
@@ -75,6 +75,7 @@ async function restoreFrom(
   keys: string | undefined,
 ): Promise<void> {
   const config = loadConfig();
+  requireOwnViews(config, 'A restore');
   const { dataDir } = config;
   if (existsSync(dataDir) && readdirSync(dataDir).some((name) => !MAY_BE_THERE.has(name))) {
     throw new SetupError(

@@ -24,6 +24,8 @@ const REMEMBERED = 20;
 
 export interface ServiceWatchOptions {
   readonly dataDir: string;
+  /** The data directory whose views are read. Default: `dataDir`. */
+  readonly viewsFolder?: string;
   /** True if this process answers from views, which a worker must update. */
   readonly needsWorker: boolean;
   /** Null until the connection exists. */
@@ -126,7 +128,8 @@ export class ServiceWatch implements ServiceHealth {
 
   /** Positions of the views that answer queries; null if there are none to update. */
   #positions(): ShardPosition[] | null {
-    const { dataDir, needsWorker } = this.#options;
+    const { needsWorker, dataDir: own } = this.#options;
+    const dataDir = this.#options.viewsFolder ?? own;
     const active = readActiveEpoch(dataDir);
     if (active === null) {
       if (!needsWorker || hasViews(dataDir)) return null;

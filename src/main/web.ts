@@ -9,6 +9,7 @@ import { Outbox } from '../doors/alerts/outbox.ts';
 import { Rules } from '../doors/alerts/rules.ts';
 import { AlertService } from '../doors/alerts/service.ts';
 import { loadConfig, type PeopleConfig } from '../config.ts';
+import { AppError } from '../errors.ts';
 import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../web/app.ts';
@@ -50,7 +51,7 @@ import { Retentions } from '../stream/ledgers/retentions.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
-import { spillDirectory } from '../store/data-directory.ts';
+import { mirrorFolder, spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
 import { ShardReaders } from '../store/published/shard-readers.ts';
 import { HeldTables } from '../store/published/held-rows.ts';
@@ -104,6 +105,8 @@ const LEAST_READER_BYTES = 32 * 2 ** 20;
 const config = orExit(loadConfig);
 const log = createLogger({ name: 'web', level: config.logLevel });
 const [ingests, answers] = [config.serve !== 'query', config.serve !== 'ingest'];
+/** The data directory whose views it reads: its own, or the copy of those that machines share. */
+const VIEWS_FOLDER = config.viewsStore === null ? config.dataDir : mirrorFolder(config.dataDir);
 const nowMicros = (): number => Date.now() * 1000;
 
 /** Parts that exist only after NATS has answered. */
@@ -148,7 +151,9 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   const query = answers ? await openQuery(lifecycle, awaited, { readerFailures, end }) : null;
   const watch = new ServiceWatch({
     dataDir: config.dataDir,
-    needsWorker: answers,
+    viewsFolder: VIEWS_FOLDER,
+    // Machines that share their views may have their workers elsewhere.
+    needsWorker: answers && config.viewsStore === null,
     connection: () => awaited.connection.orNull,
     readerFailures,
     log,
@@ -218,6 +223,12 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   tellStarter({ type: 'listening', url });
 
   const connection = awaited.connection.set(await connect(lifecycle));
+  if (answers && config.viewsStore !== null) {
+    const { dataDir, streamReplicas: replicas } = config;
+    const { mirrorViews } = await import('./share-views.ts');
+    const mirror = await mirrorViews(connection, config.viewsStore, { dataDir, replicas, logger: log });
+    lifecycle.opened('mirror', () => mirror.close());
+  }
   const registry = await openRegistry(connection, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => registry.close());
   awaited.audit.set(await AuditLog.open(connection, { replicas: config.streamReplicas }));
@@ -360,7 +371,7 @@ async function openQuery(
   { registry, connection, curator, alerts, eraser, erasureLedger, backupLedger, retentions }: Awaited,
   { readerFailures, end }: { readonly readerFailures: FailureLog; readonly end: StreamEnd },
 ): Promise<{ readers: ShardReaders; dependency: NonNullable<HttpDependencies['query']> }> {
-  const { dataDir, shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
+  const { shards, queryMemoryBytes, queryThreads, queryWaiters } = config;
   const views = loadViews(VIEWS_DIRECTORY);
   const failed = (event: string, text: string) => (error: unknown) => {
     readerFailures.note(Date.now());
@@ -371,7 +382,7 @@ async function openQuery(
   const answerTurns = new Turns(ANSWERS);
   const held = new HeldTables(queryMemoryBytes * HELD_SHARE);
   const readers = await ShardReaders.open({
-    dataDir,
+    dataDir: VIEWS_FOLDER,
     shards,
     shardOf: (instanceId, count) => partitionOf(instanceId) % count,
     open: (directory) =>
@@ -385,14 +396,14 @@ async function openQuery(
         held,
         memoryBytes,
         memoryBytesAlone: ALONE * queryMemoryBytes,
-        spillDirectory: spillDirectory(dataDir, 'web'),
+        spillDirectory: spillDirectory(config.dataDir, 'web'),
         onLost: failed('reader_lost', 'a database of a reader failed and is replaced'),
       }),
     onError: failed('readers_failed', 'the views cannot be opened with their new number of shards'),
   });
   lifecycle.opened('readers', () => readers.close());
   const reading = {
-    answeringSince: () => answeringSince(dataDir),
+    answeringSince: () => answeringSince(VIEWS_FOLDER),
     readerOf: (instanceId: string) => readers.readerOf(instanceId),
   };
   const waits = new PositionWaits({ most: queryWaiters, isIssued: (position) => end.reaches(position) });
@@ -427,7 +438,12 @@ async function openQuery(
     curator: { curate: async (request) => curator.get().curate(request) } satisfies Curator,
     alerts: alertsOf(alerts),
     erasures: {
-      eraser: { erase: async (request) => eraser.get().erase(request) },
+      eraser: {
+        erase: async (request) => {
+          refuseWhereShared();
+          return eraser.get().erase(request);
+        },
+      },
       targets: new ErasureTargets(reading),
       ledger: {
         find: async (projectId, id) => erasureLedger.get().find(projectId, id),
@@ -436,9 +452,15 @@ async function openQuery(
       backups: { list: async () => backupLedger.get().list() },
       retentions: {
         retentionOf: async (id) => retentions.get().retentionOf(id),
-        setRetention: async (id, retention) => retentions.get().setRetention(id, retention),
+        setRetention: async (id, retention) => {
+          refuseWhereShared();
+          return retentions.get().setRetention(id, retention);
+        },
         ofProject: async (id) => retentions.get().ofProject(id),
-        setOfProject: async (setting) => retentions.get().setOfProject(setting),
+        setOfProject: async (setting) => {
+          refuseWhereShared();
+          return retentions.get().setOfProject(setting);
+        },
         retained: async () => retentions.get().retained(),
         find: async (id) => retentions.get().find(id),
       },
@@ -529,6 +551,15 @@ function registryOf({
       issueSessionIds: async (options) => registry.get().issueSessionIds(options),
     },
   };
+}
+
+/** An erasure rewrites the views of one machine, and knows no copies in an object store yet. */
+function refuseWhereShared(): void {
+  if (config.viewsStore !== null)
+    throw new AppError(
+      'CONFLICT',
+      'Machines that share their views (VIEWS_URL) can neither erase nor set how long texts are kept yet.',
+    );
 }
 
 function readinessChecks({ registry, connection }: Awaited, readers: ShardReaders | null): ReadinessCheck[] {

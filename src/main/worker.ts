@@ -14,6 +14,7 @@ import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import {
   openActiveEpoch,
   readActiveEpoch,
+  removeOtherEpochs,
   shardDirectory,
   writeActiveEpoch,
   type ActiveEpoch,
@@ -24,6 +25,8 @@ import { connectionOptions } from '../stream/server/server.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { thisHolder } from '../stream/kv/process-identity.ts';
 import type { ProjectInstance } from '../domain/retention.ts';
+import type { SharedShards } from '../domain/sharing.ts';
+import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { openRegistry } from '../web/registry/registry.ts';
 import { createDueLook } from '../worker/erasure/due-retention.ts';
 import { joinWorkers, type Membership, type MembershipOptions } from '../worker/membership.ts';
@@ -85,7 +88,10 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     maxAgeMs: config.streamMaxAgeMs,
     replicas: config.streamReplicas,
   });
+  const sharing =
+    config.viewsStore === null ? null : await openSharing(connection, config.viewsStore, loading);
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
+  if (sharing !== null) active = await withoutOthers(active, currentDefinition((await loading).model));
   // Loaded on demand: few workers have a writer, which needs the libraries of language models.
   const own =
     config.writer === null
@@ -108,6 +114,7 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     holder: thisHolder(),
     analysis: loading,
     openAlerts: alerting.openShard,
+    ...(sharing === null ? {} : { sharing }),
     ...(own === null ? {} : { openWriter: own.openShard }),
   };
 
@@ -154,8 +161,10 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
   const isRetentionDue = createDueLook(retentions, () => listInstances(connection));
-  const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, logger });
-  lifecycle.opened('erasures', () => erasing.stop());
+  if (sharing === null) {
+    const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, logger });
+    lifecycle.opened('erasures', () => erasing.stop());
+  }
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
     dataDir: config.dataDir,
@@ -186,6 +195,17 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   }
 });
 
+/** Loaded on demand: few services share their views. */
+async function openSharing(
+  connection: StreamConnection,
+  place: ObjectStoreOptions,
+  loading: Promise<AnalysisPool>,
+): Promise<SharedShards> {
+  const { shareViews } = await import('./share-views.ts');
+  const definition = currentDefinition((await loading).model);
+  return shareViews(connection, place, { definition, shards: config.shards }, config.streamReplicas, logger);
+}
+
 /** Opens the registry for one list only: it holds more than a worker needs. */
 async function listInstances(connection: StreamConnection): Promise<readonly ProjectInstance[]> {
   const registry = await openRegistry(connection, { replicas: config.streamReplicas });
@@ -195,6 +215,19 @@ async function listInstances(connection: StreamConnection): Promise<readonly Pro
   } finally {
     await registry.close();
   }
+}
+
+/**
+ * Leaves views behind that other code made, or that have another number of shards: those that machines share are made
+ * anew by all of them.
+ */
+async function withoutOthers(active: ActiveEpoch, definition: string): Promise<ActiveEpoch> {
+  const isOurs = active.shards === config.shards && (await changesSince(active, definition)).length === 0;
+  if (isOurs) return active;
+  const next = { epoch: active.epoch + 1, shards: config.shards };
+  writeActiveEpoch(config.dataDir, next);
+  removeOtherEpochs(config.dataDir, [next.epoch]);
+  return next;
 }
 
 function sayRebuildNeeded({ epoch }: Epoch, changes: readonly string[], halted: boolean): void {

@@ -54,6 +54,11 @@ export function makeDirectory(path: string, mode = 0o700): void {
   }
 }
 
+/** The folder of web's copy of the views that machines share, with the layout of a data directory. */
+export function mirrorFolder(dataDir: string): string {
+  return join(dataDir, 'mirror');
+}
+
 /** An exclusive lock on a data directory. */
 export interface DataDirectoryLock {
   release(): void;

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Enrichment } from '../domain/facts.ts';
+import type { SharedShard } from '../domain/sharing.ts';
 import type { Publication } from '../store/published/publication.ts';
 import type { MessageNotes } from '../stream/dead-letters/message-notes.ts';
 import type { IdleCollection } from '../reader/threads/idle-collection.ts';
@@ -32,6 +33,8 @@ export interface WorkerLoopOptions
   /** The messages that count without findings. */
   readonly notes: Pick<MessageNotes, 'has' | 'add'>;
   readonly publication: Publication;
+  /** Is told of each publication. */
+  readonly shared?: Pick<SharedShard, 'published'>;
   /** File for the marks of entries in work, which the next process reads if this one dies. */
   readonly marks: WorkMarks;
   /** Most work of a batch, or most messages without turns. Default 20,000: larger batches are no faster. */
@@ -151,8 +154,9 @@ export class WorkerLoop {
   }
 
   async #publish(): Promise<void> {
-    const { publication, alerts, store, now } = this.#options;
+    const { publication, alerts, shared, store, now } = this.#options;
     await store.withMemory(() => publication.publish(), { raise: true });
+    shared?.published();
     alerts?.published(publication.revision, this.#fairShare?.oldestAt ?? null);
     this.#publishedAt = performance.now();
     this.#counters.lastProgressAt = now();

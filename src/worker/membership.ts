@@ -20,7 +20,7 @@ const WAIT_MS = 1000;
 
 export interface MembershipOptions extends Pick<
   ShardOptions,
-  'dataDir' | 'batchBytes' | 'memoryBytes' | 'connection' | 'logger' | 'openWriter' | 'openAlerts'
+  'dataDir' | 'batchBytes' | 'memoryBytes' | 'connection' | 'logger' | 'openWriter' | 'openAlerts' | 'sharing'
 > {
   readonly replicas: number;
   readonly holder: LeaseHolder;
@@ -63,7 +63,7 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
       answerRequests(connection, copySubject(views, active.epoch, shard), () => opened.copyState()),
   });
   const leases = await Leases.open(connection, {
-    scope: `${views}.${active.epoch}`,
+    scope: options.sharing?.scope ?? `${views}.${active.epoch}`,
     shards: active.shards,
     holder,
     isDead: isDeadHolder(holder),

@@ -4,10 +4,12 @@
  *
  * Test: test/worker/workers.test.ts, test/worker/unanalysed.test.ts.
  */
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasedRequest } from '../domain/erased-records.ts';
 import type { RecordedRequest } from '../domain/records.ts';
 import type { OpenShardAlerts, ShardAlerts } from '../domain/alerting.ts';
+import type { SharedShard, SharedShards } from '../domain/sharing.ts';
 import type { OpenShardWriter, ShardWriter } from '../domain/writings.ts';
 import type { Logger } from '../logger.ts';
 import { isDamage, isOutOfRoom, noteDamage } from '../store/damage.ts';
@@ -67,6 +69,8 @@ export interface ShardOptions {
   readonly openWriter?: OpenShardWriter;
   /** Opens the evaluation of the shard's alerts. Left out: alerts are not evaluated. */
   readonly openAlerts?: OpenShardAlerts;
+  /** Shares the shard with other machines. Left out: this machine alone has it. */
+  readonly sharing?: SharedShards;
   /** Longest wait for the first entry of a batch, milliseconds. */
   readonly waitMs: number;
   readonly publishEveryMs: number;
@@ -124,6 +128,7 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const partitions = partitionsOf(shard, active.shards);
   const open = (): Promise<StateStore> => openStore(options, directory);
   try {
+    await options.sharing?.prepare(shard, directory);
     const state = await openState({
       directory,
       shard,
@@ -178,6 +183,13 @@ async function openStore(options: ShardOptions, directory: string): Promise<Stat
   }
 }
 
+/** What a shard works with besides its state. */
+interface Parts {
+  readonly source: ShardSource;
+  readonly notes: MessageNotes;
+  readonly shared: SharedShard | undefined;
+}
+
 class WorkingShard implements Shard {
   readonly store: StateStore;
   readonly publication: Publication;
@@ -188,6 +200,7 @@ class WorkingShard implements Shard {
   readonly #marks: WorkMarkFile;
   readonly #writer: ShardWriter | undefined;
   readonly #alerts: ShardAlerts | undefined;
+  readonly #shared: SharedShard | undefined;
   readonly #loop: WorkerLoop;
   readonly #closing = Promise.withResolvers<void>();
   #running: Promise<void> = Promise.resolve();
@@ -206,7 +219,10 @@ class WorkingShard implements Shard {
       messages: () => opened?.messages ?? 0,
     });
     const notes = await MessageNotes.read(connection);
-    opened = new WorkingShard(options, directory, state, source, notes);
+    const shared = await options.sharing?.open(shard, directory, (file) =>
+      copyOpenState(state.store, basename(file)),
+    );
+    opened = new WorkingShard(options, directory, state, { source, notes, shared });
     return opened;
   }
 
@@ -214,10 +230,10 @@ class WorkingShard implements Shard {
     options: ShardOptions,
     directory: string,
     { store, holdUntil }: OpenedState,
-    source: ShardSource,
-    notes: MessageNotes,
+    { source, notes, shared }: Parts,
   ) {
     this.#options = options;
+    this.#shared = shared;
     this.#directory = directory;
     this.#source = source;
     this.store = store;
@@ -251,6 +267,7 @@ class WorkingShard implements Shard {
       guard,
       ...(this.#writer === undefined ? {} : { writer: this.#writer }),
       ...(this.#alerts === undefined ? {} : { alerts: this.#alerts }),
+      ...(shared === undefined ? {} : { shared }),
       now: () => Date.now() * 1000,
       maxEntries: BATCH_ENTRIES,
       maxBytes: options.batchBytes,
@@ -339,6 +356,7 @@ class WorkingShard implements Shard {
     await this.#alerts?.close();
     this.#analysis.close();
     await this.publication.close();
+    await this.#shared?.close();
     await this.store.close();
     this.#marks.close();
   }

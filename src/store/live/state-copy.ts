@@ -4,7 +4,7 @@
  * Test: test/cli/backup.test.ts.
  */
 import { existsSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { quoted, withDatabase, type Connection } from '../duckdb.ts';
 import { ATTACH_OPTIONS } from './state-database.ts';
 import type { StateStore } from './state-store.ts';
@@ -21,10 +21,11 @@ export interface StateCopy {
 }
 
 /**
- * Copies a database that this process has open to `COPY_FILE` in its folder, from one snapshot, while folding goes on.
+ * Copies a database that this process has open to a file in its folder, by default `COPY_FILE`, from one snapshot, while
+ * folding goes on.
  */
-export function copyOpenState(store: StateStore): Promise<StateCopy> {
-  return store.beside((connection) => copyTo(connection, join(store.directory, COPY_FILE)));
+export function copyOpenState(store: StateStore, file = COPY_FILE): Promise<StateCopy> {
+  return store.beside((connection) => copyTo(connection, join(store.directory, file)));
 }
 
 /**
@@ -44,19 +45,20 @@ export async function copyClosedState(directory: string): Promise<StateCopy | nu
 }
 
 async function copyTo(connection: Connection, to: string): Promise<StateCopy> {
+  const name = `${basename(to, '.duckdb')}_out`;
   remove(to);
-  await connection.run(`attach ${quoted(to)} as copy_out ${ATTACH_OPTIONS}`);
+  await connection.run(`attach ${quoted(to)} as ${name} ${ATTACH_OPTIONS}`);
   let done = false;
   try {
     const meta = await connection.transaction(async () => {
-      await connection.run('copy from database st to copy_out');
-      return connection.one('select sequence, definition from copy_out.meta');
+      await connection.run(`copy from database st to ${name}`);
+      return connection.one(`select sequence, definition from ${name}.meta`);
     });
-    await connection.run('checkpoint copy_out');
+    await connection.run(`checkpoint ${name}`);
     done = true;
     return { sequence: meta?.['sequence'] as number, definition: meta?.['definition'] as string };
   } finally {
-    await connection.run('detach copy_out').catch(() => undefined);
+    await connection.run(`detach ${name}`).catch(() => undefined);
     if (!done) remove(to);
   }
 }

@@ -12,6 +12,7 @@ import {
   readFileSync,
   readdirSync,
   renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
@@ -111,6 +112,12 @@ export function isManifestLost(directory: string): boolean {
   if (readManifest(directory) !== null) return false;
   if (existsSync(join(directory, CURRENT))) return true;
   return existsSync(directory) && readdirSync(directory).some((file) => PUBLISHED_FILE.test(file));
+}
+
+/** Deletes what is published in a shard's folder, the manifest first. */
+export function removePublished(directory: string): void {
+  rmSync(join(directory, CURRENT), { force: true });
+  for (const file of readdirSync(directory)) if (PUBLISHED_FILE.test(file)) rmSync(join(directory, file));
 }
 
 /** Describes the first file that is missing or has another size than it was written with; null if there is none. */

@@ -1,0 +1,241 @@
+/**
+ * Publishes a shard to all machines: puts its files into the object store, then its manifest into the bucket. An owner
+ * that was replaced can no longer write the manifest, and what is written never goes back.
+ *
+ * Test: test/cluster/shard-uploads.test.ts.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from '../logger.ts';
+import { sha256Of, type ObjectStore } from '../store/objects/object-store.ts';
+import { completeUntil, filesOf, readManifest, type Manifest } from '../store/published/manifest.ts';
+import type { KeyValueBucket } from '../stream/kv/key-value.ts';
+import { readKey, writeKey, type PublishedShard, type StoredFile } from './views-bucket.ts';
+
+/** Time for which an object stays after no manifest names it: a reader may be about to read it, milliseconds. */
+const KEEP_MS = 10 * 60_000;
+/** Pause after a failure, milliseconds. */
+const PAUSE_MS = 500;
+/** Files that are uploaded at a time. */
+const AT_ONCE = 4;
+
+export interface ShardUploadsOptions {
+  readonly bucket: KeyValueBucket;
+  readonly store: Pick<ObjectStore, 'upload' | 'remove' | 'list'>;
+  /** Key of the shard in the bucket. */
+  readonly key: string;
+  /** Beginning of the names of the shard's objects. */
+  readonly prefix: string;
+  /** Unique for each time that a process owns the shard: letters, digits and `-`. */
+  readonly run: string;
+  /** The shard's folder. */
+  readonly directory: string;
+  readonly shard: number;
+  readonly logger: Logger;
+  /** Called after each manifest that all machines see. */
+  readonly onPublished?: () => Promise<void>;
+  /** Milliseconds since 1970-01-01 UTC. */
+  readonly now?: () => number;
+  /** Default KEEP_MS. */
+  readonly keepMs?: number;
+}
+
+/** Uploads of the shard that this process owns. */
+export class ShardUploads {
+  readonly #options: ShardUploadsOptions;
+  readonly #closing = new AbortController();
+  /** Objects of the files that were uploaded, or that the manifest of an earlier owner names. */
+  readonly #stored: Map<string, StoredFile>;
+  /** Objects that no manifest names any more, and since when. */
+  readonly #dropped = new Map<string, number>();
+  #revision: number;
+  #published: Manifest | null;
+  #isDue = false;
+  /** True once another owner has taken the key over. */
+  isReplaced = false;
+  #running: Promise<void> | null = null;
+
+  private constructor(
+    options: ShardUploadsOptions,
+    revision: number,
+    { manifest, files }: Omit<PublishedShard, 'run'>,
+  ) {
+    this.#options = options;
+    this.#revision = revision;
+    this.#published = manifest;
+    // Files of another database have other content under names that may be the same.
+    const local = readManifest(options.directory);
+    this.#stored = new Map(local?.store === manifest?.store ? Object.entries(files) : []);
+  }
+
+  /** Takes the key over: from now on no earlier owner can write it. Only the holder of the shard's lease calls it. */
+  static async open(options: ShardUploadsOptions): Promise<ShardUploads> {
+    const { bucket, key, run } = options;
+    for (;;) {
+      const before = await readKey<PublishedShard>(bucket, key);
+      const { manifest = null, files = {} } = before?.value ?? {};
+      const revision = await writeKey(bucket, key, { run, manifest, files }, before?.revision ?? null);
+      if (revision !== null) return new ShardUploads(options, revision, { manifest, files });
+    }
+  }
+
+  /** What all machines see; null before the first publication. */
+  get published(): Manifest | null {
+    return this.#published;
+  }
+
+  /** Uploads what is published in the folder, now or after the upload in work. Failures are repeated until it closes. */
+  push(): void {
+    this.#isDue = true;
+    if (this.isReplaced || this.#closing.signal.aborted) return;
+    this.#running ??= this.#work().finally(() => {
+      this.#running = null;
+    });
+  }
+
+  /** Waits for the upload of what is published now. */
+  async settle(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
+  /** Gives up what is in work. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.settle();
+  }
+
+  async #work(): Promise<void> {
+    const { logger, shard } = this.#options;
+    const { signal } = this.#closing;
+    while (this.#isDue && !this.isReplaced && !signal.aborted) {
+      this.#isDue = false;
+      try {
+        await this.#publish();
+        await this.#removeDropped();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#isDue = true;
+        logger.warn(
+          { event: 'upload_failed', shard, err: error },
+          'the views of a shard could not be written to the object store: the worker tries again',
+        );
+        await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #publish(): Promise<void> {
+    const { directory, bucket, key, run, logger, shard } = this.#options;
+    const manifest = readManifest(directory);
+    if (manifest === null || this.#isBehind(manifest) || isSame(manifest, this.#published)) return;
+    const wanted = [...filesOf(manifest)];
+    const missing = wanted.filter((file) => !this.#stored.has(file));
+    const uploaded = await inTurns(missing, AT_ONCE, (file) => this.#upload(file));
+    // The publication has replaced one of its files: its next manifest is due.
+    if (uploaded.includes(null)) {
+      this.#isDue = true;
+      return;
+    }
+    const files = Object.fromEntries(wanted.map((file) => [file, this.#stored.get(file)!]));
+    const revision = await writeKey(bucket, key, { run, manifest, files }, this.#revision);
+    if (revision === null) {
+      await this.#whenRefused();
+      return;
+    }
+    this.#revision = revision;
+    for (const [file, { name }] of this.#stored)
+      if (!(file in files)) {
+        this.#stored.delete(file);
+        this.#dropped.set(name, this.#now());
+      }
+    if (this.#published === null)
+      logger.info({ event: 'shard_shared', shard }, 'the views of a shard are in the object store');
+    this.#published = manifest;
+    await this.#options.onPublished?.();
+  }
+
+  /** True while less is counted than all machines have seen already. */
+  #isBehind(manifest: Manifest): boolean {
+    const before = this.#published;
+    if (before === null) return false;
+    return manifest.sequence < before.sequence || completeUntil(manifest) < completeUntil(before);
+  }
+
+  async #upload(file: string): Promise<StoredFile | null> {
+    const { store, prefix, run, directory } = this.#options;
+    const path = join(directory, file);
+    try {
+      const sha256 = await sha256Of(path);
+      const stored = { name: `${prefix}${run}/${sha256}`, sha256 };
+      await store.upload(stored.name, path, this.#closing.signal);
+      this.#stored.set(file, stored);
+      return stored;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  /** The revision is not the last one: an acknowledgement was lost, or another process owns the shard. */
+  async #whenRefused(): Promise<void> {
+    const { bucket, key, run, logger, shard } = this.#options;
+    const entry = await readKey<PublishedShard>(bucket, key);
+    if (entry?.value.run === run) {
+      this.#revision = entry.revision;
+      this.#published = entry.value.manifest;
+      this.#isDue = true;
+      return;
+    }
+    this.isReplaced = true;
+    logger.warn(
+      { event: 'shard_replaced', shard },
+      'another worker publishes this shard: this one writes no more of it to the object store',
+    );
+  }
+
+  /** Deletes objects that no manifest has named for a while, with those that earlier owners left. */
+  async #removeDropped(): Promise<void> {
+    const { store, keepMs = KEEP_MS } = this.#options;
+    for (const [name, since] of this.#dropped) {
+      if (this.#now() - since < keepMs) return;
+      await store.remove(name);
+      this.#dropped.delete(name);
+    }
+  }
+
+  /** Takes over what earlier owners left in the store: it goes as what this one drops. */
+  async adoptLeft(keep: ReadonlySet<string>): Promise<void> {
+    const { store, prefix, run } = this.#options;
+    const named = new Set([...this.#stored.values()].map(({ name }) => name));
+    for (const { name } of await store.list(prefix))
+      if (!named.has(name) && !keep.has(name) && !name.startsWith(`${prefix}${run}/`))
+        this.#dropped.set(name, this.#now());
+  }
+
+  #now(): number {
+    return (this.#options.now ?? Date.now)();
+  }
+}
+
+/** Revisions repeat in another database, and compaction publishes the same revision in other files. */
+function isSame(one: Manifest, other: Manifest | null): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** Maps a list, some at a time. */
+async function inTurns<In, Out>(
+  list: readonly In[],
+  atOnce: number,
+  work: (item: In) => Promise<Out>,
+): Promise<Out[]> {
+  const made: Out[] = [];
+  let next = 0;
+  const take = async (): Promise<void> => {
+    while (next < list.length) {
+      const at = next++;
+      made[at] = await work(list[at]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, list.length) }, take));
+  return made;
+}

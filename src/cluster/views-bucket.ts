@@ -1,0 +1,104 @@
+/**
+ * The bucket `views`, in which machines tell each other what is published: of each shard the manifest and the objects
+ * that hold its files, and which views answer. A key is written only by who holds its last revision.
+ *
+ * Test: test/cluster/views-bucket.test.ts.
+ */
+import { createHash } from 'node:crypto';
+import type { Manifest } from '../store/published/manifest.ts';
+import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
+import type { StreamConnection } from '../stream/connection.ts';
+
+/** A file as an object of the store. */
+export interface StoredFile {
+  /** Name of the object. */
+  readonly name: string;
+  readonly sha256: string;
+}
+
+/** What an owner says of its shard. */
+export interface PublishedShard {
+  /** The run of the owner: one that another owner has replaced writes no more. */
+  readonly run: string;
+  /** Null before the first publication. */
+  readonly manifest: Manifest | null;
+  /** The objects of the manifest's files. */
+  readonly files: Readonly<Record<string, StoredFile>>;
+}
+
+/** A copy of a shard's state, with which another machine goes on. */
+export interface StoredState extends StoredFile {
+  /** Stream sequence of the copy. */
+  readonly sequence: number;
+  /** Name of the object of the copy before it. */
+  readonly before?: string;
+}
+
+/** The views that answer. Machines with other code, models or views have others. */
+export interface SharedDefinition {
+  /** As `definitionOf` gives it. */
+  readonly definition: string;
+  readonly shards: number;
+}
+
+/** Opens the bucket, and creates it if it is missing. */
+export function openViewsBucket(connection: StreamConnection, replicas: number): Promise<KeyValueBucket> {
+  return openKeyValue(connection, 'views', { replicas });
+}
+
+/** The keys of the views at one place. */
+export class ViewsKeys {
+  readonly #place: string;
+
+  /** `url`: the place, as `VIEWS_URL` names it. */
+  constructor(url: string) {
+    this.#place = digest(url);
+  }
+
+  /** Key of the definition that answers. */
+  get active(): string {
+    return `${this.#place}.active`;
+  }
+
+  /** Names the views of one definition: workers with the same share the shards. */
+  scopeOf({ definition, shards }: SharedDefinition): string {
+    return `${this.#place}.${digest(definition)}-${shards}`;
+  }
+
+  shard(views: SharedDefinition, shard: number): string {
+    return `${this.scopeOf(views)}.${shard}`;
+  }
+
+  state(views: SharedDefinition, shard: number): string {
+    return `${this.scopeOf(views)}.${shard}.state`;
+  }
+}
+
+/** Beginning of the names of all objects of a shard. */
+export function objectsOf(views: SharedDefinition, shard: number): string {
+  return `${digest(views.definition)}-${views.shards}/${shard}/`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** Returns the value of a key with its revision; null if there is none. */
+export async function readKey<T>(
+  bucket: KeyValueBucket,
+  key: string,
+): Promise<{ readonly value: T; readonly revision: number } | null> {
+  const entry = await bucket.get(key);
+  return entry === null ? null : { value: JSON.parse(entry.value) as T, revision: entry.revision };
+}
+
+/** Writes a key that still has a revision, or that does not exist (null). Returns the new one; null if it has changed. */
+export function writeKey(
+  bucket: KeyValueBucket,
+  key: string,
+  value: PublishedShard | StoredState | SharedDefinition,
+  revision: number | null,
+): Promise<number | null> {
+  const text = JSON.stringify(value);
+  return revision === null ? bucket.create(key, text) : bucket.update(key, text, revision);
+}

@@ -1,0 +1,201 @@
+/**
+ * Objects in an S3-compatible store: files under names, written whole. A name is never written twice with other
+ * content.
+ *
+ * Test: test/store/objects/object-store.test.ts.
+ */
+import { createHash } from 'node:crypto';
+import { createReadStream, createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { AwsClient } from 'aws4fetch';
+import { retrying } from '../../domain/retry.ts';
+import { placeIn, type ObjectStoreOptions } from '../../domain/object-place.ts';
+
+/** An object as a list names it. */
+export interface ListedObject {
+  readonly name: string;
+  /** When the store wrote it, by its clock, milliseconds since 1970-01-01 UTC. */
+  readonly writtenAt: number;
+}
+
+/** The store refused a request, or does not answer. */
+export class ObjectStoreError extends Error {
+  /** HTTP status; null when there was no answer. */
+  readonly status: number | null;
+
+  constructor(what: string, status: number | null, options: ErrorOptions = {}) {
+    super(`the object store ${status === null ? 'does not answer' : `answers ${status}`} (${what})`, options);
+    this.name = 'ObjectStoreError';
+    this.status = status;
+  }
+}
+
+/** The content of an object is not the one that was written. */
+export class DamagedObjectError extends Error {
+  constructor(name: string) {
+    super(`the object ${name} has other content than its digest says`);
+    this.name = 'DamagedObjectError';
+  }
+}
+
+const TRIES = { pauseMs: 50, longestMs: 1000, tries: 6 } as const;
+/** Time for an answer to begin, milliseconds. */
+const ANSWER_MS = 20_000;
+/** An upload that is slower is given up. */
+const LEAST_BYTES_PER_MS = 1000;
+
+/** Reads and writes objects. Requests that fail for want of an answer, or with 429 or 5xx, are repeated. */
+export class ObjectStore {
+  readonly #client: AwsClient;
+  readonly #base: string;
+  readonly #prefix: string;
+
+  constructor(options: ObjectStoreOptions) {
+    const { bucket, prefix } = placeIn(options.url);
+    this.#base = `${options.endpoint.replace(/\/$/, '')}/${bucket}`;
+    this.#prefix = prefix;
+    this.#client = new AwsClient({
+      accessKeyId: options.accessKeyId,
+      secretAccessKey: options.secretAccessKey,
+      ...(options.sessionToken === undefined ? {} : { sessionToken: options.sessionToken }),
+      region: options.region,
+      service: 's3',
+      retries: 0,
+    });
+  }
+
+  /** Writes a file as an object. */
+  async upload(name: string, file: string, signal?: AbortSignal): Promise<void> {
+    const body = await openAsBlob(file);
+    const answer = await this.#ask('PUT', this.#urlOf(name), { body, signal });
+    await answer.body?.cancel();
+  }
+
+  /**
+   * Reads an object into a file, which appears whole or not at all. Returns false if there is no such object.
+   *
+   * @throws DamagedObjectError when its content does not have the digest
+   */
+  async download(name: string, file: string, sha256: string, signal?: AbortSignal): Promise<boolean> {
+    const answer = await this.#ask('GET', this.#urlOf(name), { signal });
+    if (answer.status === 404 || answer.body === null) {
+      await answer.body?.cancel();
+      return false;
+    }
+    const temporary = `${file}.tmp`;
+    const hash = createHash('sha256');
+    const counted = new Transform({
+      transform: (chunk: Buffer, _, done) => {
+        hash.update(chunk);
+        done(null, chunk);
+      },
+    });
+    try {
+      await pipeline(Readable.fromWeb(answer.body), counted, createWriteStream(temporary, { mode: 0o600 }), {
+        signal,
+      });
+      if (hash.digest('hex') !== sha256) throw new DamagedObjectError(name);
+      renameSync(temporary, file);
+      return true;
+    } finally {
+      rmSync(temporary, { force: true });
+    }
+  }
+
+  /** Deletes an object, if there is one. */
+  async remove(name: string): Promise<void> {
+    const answer = await this.#ask('DELETE', this.#urlOf(name));
+    await answer.body?.cancel();
+  }
+
+  /** Lists the objects whose names begin with a text. */
+  async list(beginning: string): Promise<ListedObject[]> {
+    const found: ListedObject[] = [];
+    let token = '';
+    for (;;) {
+      const url = new URL(this.#base);
+      url.searchParams.set('list-type', '2');
+      url.searchParams.set('prefix', `${this.#prefix}${beginning}`);
+      if (token !== '') url.searchParams.set('continuation-token', token);
+      const text = await (await this.#ask('GET', url.href)).text();
+      for (const content of text.split('<Contents>').slice(1)) {
+        const key = unescaped(elementIn(content, 'Key'));
+        if (key.startsWith(this.#prefix))
+          found.push({
+            name: key.slice(this.#prefix.length),
+            writtenAt: Date.parse(elementIn(content, 'LastModified')),
+          });
+      }
+      if (elementIn(text, 'IsTruncated') !== 'true') return found;
+      token = unescaped(elementIn(text, 'NextContinuationToken'));
+    }
+  }
+
+  #urlOf(name: string): string {
+    return `${this.#base}/${`${this.#prefix}${name}`.split('/').map(encodeURIComponent).join('/')}`;
+  }
+
+  #ask(
+    method: string,
+    url: string,
+    { body, signal }: { readonly body?: Blob; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<Response> {
+    const what = `${method} ${url}`;
+    return retrying(
+      async () => {
+        const late = new AbortController();
+        const timer = setTimeout(
+          () => late.abort(new Error('no answer in time')),
+          ANSWER_MS + (body?.size ?? 0) / LEAST_BYTES_PER_MS,
+        );
+        let answer: Response;
+        try {
+          answer = await this.#client.fetch(url, {
+            method,
+            ...(body === undefined ? {} : { body }),
+            signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
+          });
+        } catch (error) {
+          throw new ObjectStoreError(what, null, { cause: error });
+        } finally {
+          // The content of an answer may take longer.
+          clearTimeout(timer);
+        }
+        if (answer.ok || (answer.status === 404 && method !== 'PUT')) return answer;
+        await answer.body?.cancel();
+        throw new ObjectStoreError(what, answer.status);
+      },
+      { ...TRIES, mayPass, signal },
+    );
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof ObjectStoreError)) return false;
+  return error.status === null || error.status === 429 || error.status >= 500;
+}
+
+function elementIn(xml: string, name: string): string {
+  const from = xml.indexOf(`<${name}>`);
+  const to = xml.indexOf(`</${name}>`, from);
+  return from < 0 || to < 0 ? '' : xml.slice(from + name.length + 2, to);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&amp;': '&',
+  '&lt;': '<',
+  '&gt;': '>',
+  '&quot;': '"',
+  '&apos;': "'",
+};
+
+const unescaped = (xml: string): string =>
+  xml.replace(/&(?:amp|lt|gt|quot|apos);/g, (entity) => ENTITIES[entity]!);
+
+/** Digest of a file's content. */
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

@@ -1,0 +1,120 @@
+import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import {
+  DamagedObjectError,
+  ObjectStore,
+  ObjectStoreError,
+} from '../../../src/store/objects/object-store.ts';
+import { placeIn } from '../../../src/domain/object-place.ts';
+import { temporaryDirectory } from '../../support/fold.ts';
+import { startObjectStore, type TestObjectStore } from '../../support/object-store.ts';
+
+const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+describe('an object store', () => {
+  let server: TestObjectStore;
+  const folder = temporaryDirectory();
+  const file = (name: string): string => join(folder.path, name);
+  before(async () => {
+    server = await startObjectStore();
+  });
+  after(async () => {
+    await server.close();
+    folder.remove();
+  });
+
+  it('gives back what was written, also of some megabytes and under odd names', async () => {
+    for (const [name, bytes] of [
+      ['0/a', Buffer.from('one')],
+      ['0/empty', Buffer.alloc(0)],
+      ['1/b c é', Buffer.alloc(5_000_000, 'x')],
+    ] as const) {
+      writeFileSync(file('in'), bytes);
+      await server.store.upload(name, file('in'));
+      ok(await server.store.download(name, file('out'), sha256(bytes)));
+      deepEqual(readFileSync(file('out')), bytes);
+    }
+    const listed = await server.store.list('1/');
+    deepEqual(
+      listed.map(({ name }) => name),
+      ['1/b c é'],
+    );
+    ok(Math.abs(listed[0]!.writtenAt - Date.now()) < 60_000);
+    await server.store.remove('1/b c é');
+    await server.store.remove('1/never was');
+    deepEqual(await server.store.list('1/'), []);
+    equal(await server.store.download('1/b c é', file('gone'), ''), false);
+    ok(!existsSync(file('gone')));
+  });
+
+  it('lists all pages, and reads names as XML writes them', async () => {
+    const asked: string[] = [];
+    const page = (keys: readonly string[], token: string | null): string =>
+      `<ListBucketResult>${keys
+        .map(
+          (key) =>
+            `<Contents><Key>${key}</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified></Contents>`,
+        )
+        .join('')}<IsTruncated>${token !== null}</IsTruncated>${
+        token === null ? '' : `<NextContinuationToken>${token}</NextContinuationToken>`
+      }</ListBucketResult>`;
+    const pages = createServer(({ url = '' }, reply) => {
+      asked.push(new URL(url, 'http://localhost').searchParams.get('continuation-token') ?? '');
+      reply.end(
+        asked.length === 1
+          ? page(['views/a', 'views/b &amp; &lt;c&gt;'], 'x&amp;y=')
+          : page(['views/d'], null),
+      );
+    });
+    await new Promise<void>((listening) => pages.listen(0, '127.0.0.1', listening));
+    const endpoint = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
+    const listed = await new ObjectStore({ ...server.options, endpoint }).list('');
+    deepEqual(listed, [
+      { name: 'a', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
+      { name: 'b & <c>', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
+      { name: 'd', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
+    ]);
+    deepEqual(asked, ['', 'x&y=']);
+    pages.closeAllConnections();
+    pages.close();
+  });
+
+  it('leaves no file of an object with other content', async () => {
+    writeFileSync(file('in'), 'content');
+    await server.store.upload('0/other', file('in'));
+    await rejects(
+      server.store.download('0/other', file('other'), sha256(Buffer.from('else'))),
+      DamagedObjectError,
+    );
+    ok(!existsSync(file('other')) && !existsSync(file('other.tmp')));
+  });
+
+  it('asks again after 500 and 429, and says what it gave up', async () => {
+    writeFileSync(file('in'), 'again');
+    const faults = [500, 429, 503];
+    server.fault = () => faults.shift() ?? null;
+    await server.store.upload('0/again', file('in'));
+    server.fault = null;
+    ok(await server.store.download('0/again', file('out'), sha256(Buffer.from('again'))));
+    const stranger = new ObjectStore({ ...server.options, secretAccessKey: 'other' });
+    await rejects(
+      stranger.upload('0/refused', file('in')),
+      (error) =>
+        error instanceof ObjectStoreError && error.status === 403 && /PUT .*refused/.test(error.message),
+    );
+    const away = new ObjectStore({ ...server.options, endpoint: 'http://127.0.0.1:9' });
+    await rejects(away.list(''), (error) => error instanceof ObjectStoreError && error.status === null);
+  });
+
+  it('has a place that names a bucket and a prefix', () => {
+    deepEqual(placeIn('s3://bucket/a/b/'), { bucket: 'bucket', prefix: 'a/b/' });
+    deepEqual(placeIn('s3://bucket'), { bucket: 'bucket', prefix: '' });
+    for (const url of ['http://bucket', 's3://', 's3://B', 's3:/bucket/x'])
+      throws(() => placeIn(url), RangeError);
+  });
+});
