@@ -2,7 +2,7 @@
  * Keeps a folder with the files of the views that answer, as the object store has them: whoever reads it sees one
  * manifest of a shard at a time, and never an older one after a newer.
  *
- * Test: test/cluster/mirror.test.ts.
+ * Test: test/cluster/shared-shard.test.ts.
  */
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -165,6 +165,8 @@ class FollowedShard {
   readonly #options: FollowedShardOptions;
   readonly #replaced = new Map<string, number>();
   #applied: Manifest | null;
+  /** Part of the names of files: raised when they are damaged. */
+  #generation = 0;
 
   constructor(options: FollowedShardOptions) {
     this.key = options.key;
@@ -183,17 +185,19 @@ class FollowedShard {
   async sync(entry: PublishedShard | null): Promise<void> {
     const { directory } = this.#options;
     this.#removeReplaced();
-    if (notedDamage(directory, 'segments') !== null) {
-      for (const file of readdirSync(directory)) if (SEGMENT_FILE.test(file)) rmSync(join(directory, file));
-      clearDamage(directory, 'segments');
+    const isDamaged = notedDamage(directory, 'segments') !== null;
+    if (isDamaged) {
+      // Under new names, as readers have the damaged files open.
+      this.#generation += 1;
       this.#applied = null;
     }
     const manifest = entry?.manifest ?? null;
     if (entry === null || manifest === null) return;
-    const renamed = byContent(manifest, entry.files);
+    const renamed = byContent(manifest, entry.files, this.#generation);
     if (this.#hasSeen(renamed.manifest)) return;
     await this.#download(renamed.files);
     writeManifest(directory, renamed.manifest);
+    if (isDamaged) clearDamage(directory, 'segments');
     for (const file of readdirSync(directory))
       if (SEGMENT_FILE.test(file) && !renamed.files.has(file) && !this.#replaced.has(file))
         this.#replaced.set(file, performance.now());
@@ -238,12 +242,14 @@ class FollowedShard {
 function byContent(
   manifest: Manifest,
   stored: PublishedShard['files'],
+  generation: number,
 ): { readonly manifest: Manifest; readonly files: ReadonlyMap<string, StoredFile> } {
   const files = new Map<string, StoredFile>();
   const renamed = (file: string): string => {
     const object = stored[file];
     if (object === undefined) throw new Error(`no object holds ${file}`);
-    const name = `${file.startsWith('newest-') ? 'newest' : 'merged'}-${object.sha256}.duckdb`;
+    const kind = file.startsWith('newest-') ? 'newest' : 'merged';
+    const name = `${kind}-${object.sha256}-${generation}.duckdb`;
     files.set(name, object);
     return name;
   };

@@ -2,7 +2,7 @@
  * Publishes a shard to all machines: puts its files into the object store, then its manifest into the bucket. An owner
  * that was replaced can no longer write the manifest, and what is written never goes back.
  *
- * Test: test/cluster/shard-uploads.test.ts.
+ * Test: test/cluster/shared-shard.test.ts.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -2,7 +2,7 @@
  * Copies of a shard's state in the object store, so that another machine goes on from the newest one and not from the
  * first entry of the stream.
  *
- * Test: test/cluster/state-copies.test.ts.
+ * Test: test/cluster/shared-shard.test.ts.
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -2,7 +2,7 @@
  * The bucket `views`, in which machines tell each other what is published: of each shard the manifest and the objects
  * that hold its files, and which views answer. A key is written only by who holds its last revision.
  *
- * Test: test/cluster/views-bucket.test.ts.
+ * Test: test/cluster/shared-shard.test.ts.
  */
 import { createHash } from 'node:crypto';
 import type { Manifest } from '../store/published/manifest.ts';

@@ -1,0 +1,315 @@
+import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { Mirror } from '../../src/cluster/mirror.ts';
+import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
+import { StateCopies } from '../../src/cluster/state-copies.ts';
+import {
+  objectsOf,
+  openViewsBucket,
+  readKey,
+  ViewsKeys,
+  writeKey,
+  type PublishedShard,
+  type StoredState,
+} from '../../src/cluster/views-bucket.ts';
+import { silentLogger } from '../../src/logger.ts';
+import { noteDamage, notedDamage } from '../../src/store/damage.ts';
+import { readActiveEpoch } from '../../src/store/epochs/epochs.ts';
+import { copyOpenState } from '../../src/store/live/state-copy.ts';
+import { HeldStateError } from '../../src/store/live/state-database.ts';
+import { filesOf, readManifest } from '../../src/store/published/manifest.ts';
+import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
+import type { KeyValueBucket } from '../../src/stream/kv/key-value.ts';
+import { openFixture, temporaryDirectory, type Fixture } from '../support/fold.ts';
+import { startTestServer, type TestServer } from '../support/nats.ts';
+import { startObjectStore, type TestObjectStore } from '../support/object-store.ts';
+import { countedMessages, eventually, liveDirectories } from '../support/processes.ts';
+import { SyntheticStream } from '../support/synthetic-stream.ts';
+
+const VIEWS = { definition: 'fact:1 model:a', shards: 1 };
+const logger = silentLogger();
+/** A process that has a database open. */
+const HOLDING = `import { DuckDBInstance } from '@duckdb/node-api';
+const instance = await DuckDBInstance.create(process.argv[1]);
+console.log('open');
+setInterval(() => instance, 1000);`;
+
+describe('a shared shard', () => {
+  let server: TestServer;
+  let objects: TestObjectStore;
+  let connection: StreamConnection;
+  let bucket: KeyValueBucket;
+  let keys: ViewsKeys;
+  let places = 0;
+  before(async () => {
+    server = await startTestServer();
+    objects = await startObjectStore();
+    connection = await openConnection({ ...server.address, name: 'test' });
+    bucket = await openViewsBucket(connection, 1);
+  });
+  beforeEach(() => {
+    // Each test has its own keys.
+    keys = new ViewsKeys(`${objects.options.url}/${(places += 1)}`);
+    objects.fault = null;
+    objects.requests.length = 0;
+  });
+  after(async () => {
+    await connection?.close();
+    await objects?.close();
+    await server?.stop();
+  });
+
+  const uploadsOf = (
+    fixture: Fixture,
+    run: string,
+    options: { keepMs?: number } = {},
+  ): Promise<ShardUploads> =>
+    ShardUploads.open({
+      bucket,
+      store: objects.store,
+      key: keys.shard(VIEWS, 0),
+      prefix: `${places}-${objectsOf(VIEWS, 0)}`,
+      run,
+      directory: fixture.directory,
+      shard: 0,
+      logger,
+      ...options,
+    });
+  const entry = async (): Promise<PublishedShard> =>
+    (await readKey<PublishedShard>(bucket, keys.shard(VIEWS, 0)))!.value;
+  /** What counts the messages of a synthetic stream. */
+  async function counting(): Promise<{ fixture: Fixture; count: (messages: number) => Promise<void> }> {
+    const fixture = await openFixture({ compactRows: 100 });
+    const stream = new SyntheticStream({ messages: 600, days: 5, topics: 5 });
+    return {
+      fixture,
+      count: async (messages) => {
+        await fixture.fold(stream.next(messages));
+        await fixture.publish();
+      },
+    };
+  }
+  async function push(uploads: ShardUploads): Promise<void> {
+    uploads.push();
+    await uploads.settle();
+  }
+
+  it('is read where it was not counted, each file once and checked, and never in an older state', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const mirror = new Mirror({ bucket, store: objects.store, keys, folder: folder.path, logger });
+    const seen = (messages: number): Promise<number> =>
+      eventually(async () => (await countedMessages(folder.path)) === messages);
+    try {
+      const uploads = await uploadsOf(fixture, 'one', { keepMs: 0 });
+      await writeKey(bucket, keys.active, VIEWS, null);
+      await count(100);
+      await push(uploads);
+      await seen(100);
+      await count(100);
+      await fixture.publication.settle();
+      await fixture.publish();
+      await push(uploads);
+      await seen(200);
+      const names = Object.values((await entry()).files).map(({ name }) => name);
+      const listed = await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`);
+      deepEqual(listed.map(({ name }) => name).toSorted(), names.toSorted());
+      for (const kind of ['PUT', 'GET']) {
+        const asked = objects.requests.filter(
+          (request) => request.startsWith(`${kind} /`) && !request.includes('?'),
+        );
+        equal(new Set(asked).size, asked.length, kind);
+      }
+
+      // A note of damage: all files are read again.
+      const [directory] = liveDirectories(folder.path);
+      const damaged = [...filesOf(readManifest(directory!)!)];
+      for (const file of damaged) writeFileSync(join(directory!, file), 'damaged');
+      noteDamage(directory!, 'segments', 'test');
+      await eventually(() => notedDamage(directory!, 'segments') === null);
+      await seen(200);
+      equal(new Set([...damaged, ...filesOf(readManifest(directory!)!)]).size, 2 * damaged.length);
+
+      // Whatever is written into the bucket: readers do not go back.
+      const now = await entry();
+      const older = { ...now, manifest: { ...now.manifest!, sequence: 1, seq: 1 } };
+      const { revision } = (await readKey(bucket, keys.shard(VIEWS, 0)))!;
+      await writeKey(bucket, keys.shard(VIEWS, 0), older, revision);
+      await new Promise((passed) => setTimeout(passed, 100));
+      equal(readManifest(directory!)!.sequence, now.manifest!.sequence);
+      await uploads.close();
+    } finally {
+      await mirror.close();
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
+  it('is published by its newest owner alone, and never with less than all have seen', async () => {
+    const first = await counting();
+    const second = await counting();
+    try {
+      const before = await uploadsOf(first.fixture, 'before');
+      await first.count(100);
+      await first.count(100);
+      await push(before);
+      equal((await entry()).manifest!.sequence, 2);
+
+      const after = await uploadsOf(second.fixture, 'after');
+      await first.count(100);
+      await push(before);
+      ok(before.isReplaced);
+      equal((await entry()).manifest!.sequence, 2);
+      await second.count(100);
+      await push(after);
+      equal((await entry()).run, 'after');
+      equal((await entry()).manifest!.store, first.fixture.store.storeId);
+      await second.count(100);
+      await push(after);
+      equal((await entry()).manifest!.store, second.fixture.store.storeId);
+      equal(after.published!.sequence, 2);
+
+      // An acknowledgement that was lost is no other owner.
+      const { value, revision } = (await readKey<PublishedShard>(bucket, keys.shard(VIEWS, 0)))!;
+      await writeKey(bucket, keys.shard(VIEWS, 0), value, revision);
+      await second.count(100);
+      await push(after);
+      ok(!after.isReplaced);
+      equal((await entry()).manifest!.sequence, 3);
+      await Promise.all([before.close(), after.close()]);
+    } finally {
+      await first.fixture.close();
+      await second.fixture.close();
+    }
+  });
+
+  it('waits for a store that fails, and deletes what earlier owners left after a while', async () => {
+    const { fixture, count } = await counting();
+    try {
+      const before = await uploadsOf(fixture, 'before');
+      await count(50);
+      await push(before);
+      await count(50);
+      await push(before);
+      await before.close();
+
+      const uploads = await uploadsOf(fixture, 'after', { keepMs: 0 });
+      await uploads.adoptLeft(new Set());
+      await count(50);
+      objects.fault = (method) => (method === 'PUT' ? 503 : null);
+      uploads.push();
+      await eventually(() => objects.requests.filter((request) => request.startsWith('PUT')).length > 20);
+      equal((await entry()).manifest!.sequence, 2);
+      objects.fault = null;
+      await uploads.settle();
+      equal((await entry()).manifest!.sequence, 3);
+      const listed = await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`);
+      const named = Object.values((await entry()).files).map(({ name }) => name);
+      deepEqual(listed.map(({ name }) => name).toSorted(), named.toSorted());
+      objects.fault = () => 'hang';
+      await count(50);
+      uploads.push();
+      await uploads.close();
+    } finally {
+      objects.fault = null;
+      await fixture.close();
+    }
+  });
+
+  it('goes on elsewhere from the newest copy of its state, and keeps what is newer', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const copiesOf = (directory: string): StateCopies =>
+      new StateCopies({
+        bucket,
+        store: objects.store,
+        key: keys.state(VIEWS, 0),
+        prefix: `${places}-${objectsOf(VIEWS, 0)}`,
+        directory,
+        shard: 0,
+        logger,
+      });
+    const copies = copiesOf(fixture.directory);
+    const store = () =>
+      copies.store((file) => copyOpenState(fixture.store, file.slice(fixture.directory.length + 1)));
+    const there = copiesOf(folder.path);
+    try {
+      equal(await there.fetchNewer(), null);
+      await count(100);
+      equal((await store())?.sequence, 1);
+      equal(await store(), null);
+      equal((await there.fetchNewer())?.sequence, 1);
+      const taken = await openFixture({ directory: folder.path });
+      equal(taken.store.sequence, 1);
+      await taken.publish();
+      equal(await countedMessages(folder.path), 0);
+      await taken.close();
+      await count(100);
+      equal((await store())?.sequence, 2);
+      const holder = spawn(process.execPath, [
+        '--input-type=module',
+        '-e',
+        HOLDING,
+        join(folder.path, 'state.duckdb'),
+      ]);
+      await once(holder.stdout, 'data');
+      await rejects(there.fetchNewer(), HeldStateError);
+      holder.kill();
+      await once(holder, 'exit');
+      equal((await there.fetchNewer())?.sequence, 2);
+      deepEqual(
+        readdirSync(folder.path).filter((file) => /CURRENT|newest|fetched|wal/.test(file)),
+        [],
+      );
+      const again = await openFixture({ directory: folder.path });
+      await again.publish();
+      await again.close();
+      equal(await there.fetchNewer(), null);
+
+      await count(100);
+      const third = (await store())!;
+      const stored = await readKey<StoredState>(bucket, keys.state(VIEWS, 0));
+      equal(stored!.value.before !== undefined, true);
+      await objects.store.remove(third.name);
+      equal(await there.fetchNewer(), null);
+      ok(existsSync(join(folder.path, 'state.duckdb')));
+      ok(!existsSync(join(fixture.directory, 'upload.duckdb')));
+    } finally {
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
+  it('is not read of other views until all their shards are there', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const mirror = new Mirror({ bucket, store: objects.store, keys, folder: folder.path, logger });
+    const others = { definition: 'fact:2 model:a', shards: 2 };
+    try {
+      const uploads = await uploadsOf(fixture, 'one');
+      await count(100);
+      await push(uploads);
+      const revision = await writeKey(bucket, keys.active, VIEWS, null);
+      await eventually(async () => (await countedMessages(folder.path)) === 100);
+      await writeKey(bucket, keys.shard(others, 0), await entry(), null);
+      await writeKey(bucket, keys.active, others, revision);
+      await count(100);
+      await push(uploads);
+      await eventually(async () => (await countedMessages(folder.path)) === 200);
+      equal(readActiveEpoch(folder.path)!.shards, 1);
+      await writeKey(bucket, keys.shard(others, 1), await entry(), null);
+      await eventually(() => readActiveEpoch(folder.path)!.shards === 2);
+      equal(await countedMessages(folder.path), 300);
+      equal(readdirSync(join(folder.path, 'views')).length, 2);
+      await uploads.close();
+    } finally {
+      await mirror.close();
+      await fixture.close();
+      folder.remove();
+    }
+  });
+});
