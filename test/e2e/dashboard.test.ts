@@ -1254,6 +1254,9 @@ describe('the dashboard in a browser', { skip }, () => {
     await effect.locator('.tag:text-is("Too early to tell")').waitFor(SOON);
     await status.locator('button:text-is("Change status …")').click();
     await dialog.locator('label:has-text("Fixed when") select').selectOption('day');
+    await dialog.locator('input[type="date"]').fill('2999-01-05');
+    await dialog.locator('[role="alert"]:has-text("has not come yet")').waitFor(SOON);
+    equal(await save.isDisabled(), true);
     await dialog.locator('input[type="date"]').fill('2026-01-05');
     await save.click();
     await status.locator('text=since 5 Jan 2026').waitFor(SOON);

@@ -15,6 +15,7 @@ import type { Publisher } from '../../stream/log/group-commit.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { CurationRequest } from './curation-body.ts';
 import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import { refuseFutureFix } from './life-body.ts';
 import type { Masker } from './masker.ts';
 
 export interface CuratorParts {
@@ -49,8 +50,8 @@ export interface Curated {
 
 export interface Curator {
   /**
-   * Resolves once the curation is stored durably. Rejects with the errors of `check`, with AppError CONFLICT
-   * (`Idempotency-Key` with another body), and with the errors of Publisher.
+   * Resolves once the curation is stored durably. Rejects with the errors of `check`, with AppError VALIDATION_ERROR (a fix
+   * of the future), with AppError CONFLICT (`Idempotency-Key` with another body), and with the errors of Publisher.
    */
   curate(request: CurateRequest): Promise<Curated>;
 }
@@ -79,6 +80,7 @@ export function createCurator({
           : ([projectId, idempotencyKey, bodyDigest({ instanceId, ...asked })] as const);
       // A retry is not checked again: its curation may be applied by now, and a check could refuse it.
       const earlier = keyed === null ? null : await idempotency.find(...keyed);
+      if (earlier === null) refuseFutureFix(asked, clock());
       const settled = earlier === null ? await check(asked) : asked;
       const quotes = await masked({ projectId, instanceId }, quotesOf(actionOf(settled, NIL)));
       const recordOf = (ids: Ids, acceptedAt: number): RecordedRequest => ({

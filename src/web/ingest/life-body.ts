@@ -23,7 +23,7 @@ import { readable } from '../../domain/printable.ts';
 import { DATE, parseTime } from '../../domain/time.ts';
 import { givenUuid } from '../../domain/uuid.ts';
 import { line, tidy } from './line-text.ts';
-import { onlyOneOf } from './validation.ts';
+import { invalidRequest, onlyOneOf } from './validation.ts';
 
 /** The members of which TRACK takes exactly one, with the entity that each names. */
 const TRACKED_BY = {
@@ -61,7 +61,8 @@ const members = {
     .optional()
     .meta({
       format: 'date-time',
-      description: 'With FIXED: since when. Left out, without release: since this record was accepted.',
+      description:
+        'With FIXED: since when, not in the future. Left out, without release: since this record was accepted.',
     }),
   release: z
     .strictObject(
@@ -131,6 +132,16 @@ export const lifeSchema = z
     ...members,
   })
   .superRefine(refuseUnfit);
+
+/** Tolerance for a client's clock, microseconds. */
+const MAX_AHEAD_MICROS = 60_000_000;
+
+/** Throws AppError VALIDATION_ERROR for a fix of the future. `now`: microseconds since 1970-01-01 UTC. */
+export function refuseFutureFix(asked: AskedCuration, now: number): void {
+  if (asked.kind !== 'TRACK' || (asked.fixedAt ?? now) <= now + MAX_AHEAD_MICROS) return;
+  const message = 'must not be in the future; for a release to come, send release in its place';
+  throw invalidRequest([{ path: 'fixedAt', message }]);
+}
 
 /** The schema ensures that the members fit. What is empty is left out. */
 export function lifeBy(body: z.output<typeof lifeSchema>): AskedCuration {

@@ -117,6 +117,25 @@ describe('curator', () => {
     notEqual(curationId, request?.requestId);
   });
 
+  it('refuses a day of a fix that has not come, but not a release that has not', async () => {
+    const fixed = { kind: 'TRACK', of: 'GAP', id: TOPIC, state: 'FIXED' } as const;
+    await rejects(
+      curate({ ...fixed, fixedAt: NOW + 3_600_000_000 }),
+      (error: unknown) =>
+        error instanceof AppError &&
+        error.code === 'VALIDATION_ERROR' &&
+        error.details?.[0]?.path === 'fixedAt',
+    );
+    deepEqual([published.length, checks], [0, 0]);
+    await curate({ ...fixed, fixedAt: NOW }, 'once');
+    // A retry is not read anew, even where the clock was set back.
+    now -= 3_600_000_000;
+    await curate({ ...fixed, fixedAt: NOW }, 'once');
+    checks = 0;
+    await curate({ ...fixed, release: { name: 'version', value: '99' } });
+    equal(published.length, 3);
+  });
+
   it('gives what is made an id', async () => {
     const moved = await curate({ kind: 'MOVE', id: TOPIC, cluster: null, clusterName: 'Parcels' });
     equal(moved.made?.what, 'cluster');

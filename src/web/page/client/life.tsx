@@ -21,7 +21,7 @@ import { EffectOf } from './effects.tsx';
 import { formatDay } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import { useAttributes } from './segments.tsx';
-import { clockAt, startOfDay } from './zone.ts';
+import { clockAt, clockNow, startOfDay } from './zone.ts';
 import type { EntityKind } from './state.ts';
 
 /** Entities with a life, with the parameter of their id. */
@@ -142,8 +142,9 @@ function LifeDialog({
     ...sinceOf(life),
   });
   const set = (changes: Partial<typeof fields>): void => setFields({ ...fields, ...changes });
-  const { state, owner, note, link, by, attribute, value } = fields;
-  const isDated = state !== 'FIXED' || by === 'day' || (attribute.trim() !== '' && value.trim() !== '');
+  const { state, owner, note, link, by, day, attribute, value } = fields;
+  const isKnownRelease = attribute.trim() !== '' && value.trim() !== '';
+  const isDated = state !== 'FIXED' || (by === 'day' ? !isToCome(day) : isKnownRelease);
   return (
     <Dialog
       title={`Status of “${name}”`}
@@ -229,6 +230,15 @@ function sinceOf(life: Life | null): SinceFields {
   return { by: life?.release == null ? 'day' : 'release', day, attribute, value };
 }
 
+/** Returns the current day, as `2026-11-21`. */
+function today(): string {
+  return new Date(clockNow()).toISOString().slice(0, 10);
+}
+
+function isToCome(day: string): boolean {
+  return day > today();
+}
+
 function statedSince(
   { by, day, attribute, value }: SinceFields,
   life: Life | null,
@@ -260,10 +270,24 @@ function Since({
         onChoice={(one) => set({ by: one })}
       />
       {by === 'day' ? (
-        <label>
-          Since (left out: now)
-          <input type="date" value={day} onInput={({ currentTarget }) => set({ day: currentTarget.value })} />
-        </label>
+        <>
+          <label>
+            Since which day (optional)
+            <input
+              type="date"
+              max={today()}
+              value={day}
+              onInput={({ currentTarget }) => set({ day: currentTarget.value })}
+            />
+          </label>
+          {isToCome(day) ? (
+            <p class="fault" role="alert">
+              This day has not come yet. Choose a day that has begun, or “in a release”.
+            </p>
+          ) : (
+            <p class="faint">Without a day, it counts as fixed from now on.</p>
+          )}
+        </>
       ) : (
         <>
           <label>
