@@ -1272,7 +1272,11 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.waitForSelector('p.done:has-text("Undone.")', SOON);
     while ((await status.locator('.tag').count()) > 0) await page.waitForTimeout(50);
     await page.goto(`${service.url}/?instance=${shop.instanceId}&view=decisions`);
-    await page.locator('.decisions td:has-text("to “Fixed”, owner: Ann")').first().waitFor(SOON);
+    const decided = (words: string) => page.locator(`.decisions td:has-text("${words}")`);
+    await decided('to “Fixed” in version 3.2, owner: Ann').waitFor(SOON);
+    const dated = decided('to “Fixed” since 5 Jan 2026, owner: Ann');
+    await dated.locator('p:text-is("Ask <b>Bob</b>")').waitFor(SOON);
+    await dated.locator('a[href="https://issues.example/7"]').waitFor(SOON);
   });
 
   it('puts a signal into a message that shows none, and takes it back', async () => {

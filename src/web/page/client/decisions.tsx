@@ -11,6 +11,7 @@ import { MakeTopic, Undo } from './curate.tsx';
 import { formatInstant, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { SaveLabel } from './labels.tsx';
+import { LifeLink, sinceWords } from './life.tsx';
 import { Empty, Fault, Go, Loading, Section } from './parts.tsx';
 import type { EntityKind } from './state.ts';
 import { UnclaimedChoice } from './unclaimed.tsx';
@@ -152,7 +153,7 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 /** `undone`: the curation that an undo took back, if it is listed. */
 function What({
-  row: { action, target, details },
+  row: { action, target, details, createdAt },
   undone,
 }: {
   readonly row: Listed;
@@ -231,13 +232,18 @@ function What({
       ) : (
         <>Showed found topics for requests that no topic of yours claims</>
       );
-    case 'TRACK':
+    case 'TRACK': {
+      const { state = 'OPEN', owner, note, link } = details;
+      const fixedAt = state === 'FIXED' ? (details.fixedAt ?? createdAt) : null;
+      const since = sinceWords({ release: details.release, fixedAt });
       return (
         <>
-          Set {noun} {it} to “{LIFE_STATE_WORDS[details.state ?? 'OPEN']}”
-          {details.owner === undefined ? '' : `, owner: ${details.owner}`}
+          Set {noun} {it} to “{LIFE_STATE_WORDS[state]}”{since === '' ? '' : ` ${since}`}
+          {owner === undefined ? '' : `, owner: ${owner}`} <LifeLink link={link} />
+          {note === undefined ? null : <p class="faint">{note}</p>}
         </>
       );
+    }
     case 'UNDO':
       return undone === undefined ? (
         <>Undid a decision</>

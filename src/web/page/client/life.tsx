@@ -71,11 +71,7 @@ export function LifeOf(props: LifeProps) {
         </span>
         {life?.owner == null ? null : <span>{life.owner}</span>}
         {life?.note == null ? null : <span class="faint">{life.note}</span>}
-        {life?.link == null || !isWebLink(life.link) ? null : (
-          <a href={life.link} rel="noreferrer">
-            {hostOf(life.link)}
-          </a>
-        )}
+        <LifeLink link={life?.link} />
         {isShared ? null : <ChangeLife {...props} life={life} onSave={save} />}
       </div>
       {isShared || !isTold || life?.state !== 'FIXED' ? null : <EffectOf id={id} life={life.curationId} />}
@@ -116,13 +112,24 @@ function ChangeLife(target: ChangeProps) {
   );
 }
 
-function sinceWords(life: Life | null): string {
+/** Words when something was fixed: `since 5 Jan 2026`, `in version 3.2`; '' where nobody said so. */
+export function sinceWords(
+  life: {
+    readonly release?: Life['release'] | undefined;
+    readonly fixedAt?: string | null | undefined;
+  } | null,
+): string {
   if (life?.release != null) return `in ${life.release.name} ${life.release.value}`;
   return life?.fixedAt == null ? '' : `since ${formatDay(life.fixedAt)}`;
 }
 
-function hostOf(link: string): string {
-  return URL.parse(link)?.host ?? link;
+/** Leads to where more is; nothing without a link that leads to the web. */
+export function LifeLink({ link }: { readonly link: string | null | undefined }) {
+  return link == null || !isWebLink(link) ? null : (
+    <a href={link} rel="noreferrer">
+      {URL.parse(link)?.host ?? link}
+    </a>
+  );
 }
 
 function LifeDialog({
