@@ -123,7 +123,7 @@ describe('effects', () => {
     equal(one?.after?.start, '2026-05-21T00:00:00.000Z');
     await track({ gapId, state: 'FIXED', release: { name: 'version', value: '4.0' } });
     const [none] = (await effects()).effects;
-    deepEqual([none?.verdict, none?.before, none?.after], ['TOO_EARLY', null, null]);
+    deepEqual([none?.verdict, none?.before, none?.after, none?.soFar], ['TOO_EARLY', null, null, null]);
   });
 
   it('tell nothing of what stayed as it was, and list the latest statement first', async () => {

@@ -516,6 +516,13 @@ export interface EffectsAnswer {
       readonly of: number;
       readonly share: number;
     } | null;
+    readonly soFar: {
+      readonly start: string;
+      readonly end: string;
+      readonly sessions: number;
+      readonly of: number;
+      readonly share: number;
+    } | null;
     readonly difference: { readonly share: number; readonly low: number; readonly high: number } | null;
     readonly chance: number | null;
   }[];

@@ -177,8 +177,8 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   const { life } = fixed;
   const since = await changeOf(counting, life);
   const answer = { ...fixed.dimensions, life } as const;
-  const nothing = { before: null, after: null, again: null, latest: null, difference: null, chance: null };
-  if (since === null) return { ...answer, ...nothing, verdict: 'TOO_EARLY' };
+  const sides = { before: null, after: null, again: null, latest: null, soFar: null };
+  if (since === null) return { ...answer, ...sides, difference: null, chance: null, verdict: 'TOO_EARLY' };
   const { before, after } = await aroundOf(counting, fixed, since, until);
   const compare = (year: { readonly before: Week[]; readonly after: Week[] } | null): Effect =>
     effectOf({ before: before.map(sharesOf), after: after.map(sharesOf) }, year);
@@ -193,11 +193,12 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
   const again = effect.again === null ? [] : after.slice(effect.again.from, effect.again.to);
   const latest = after.slice(WEEKS_AFTER).slice(-WEEKS_AFTER);
   const lessOften = after.slice(0, Math.min(WEEKS_AFTER, effect.again?.from ?? WEEKS_AFTER));
-  const [beforeSide, afterSide, againSide, latestSide] = await Promise.all([
+  const [beforeSide, afterSide, againSide, latestSide, soFar] = await Promise.all([
     sideOf(counting, fixed, before),
     sideOf(own, fixed, lessOften),
     sideOf(own, fixed, again),
     sideOf(own, fixed, latest),
+    after.length > 0 ? null : sideIn(own, fixed, daysUntil(until, since.after, counting.zone)),
   ]);
   return {
     ...answer,
@@ -206,6 +207,7 @@ async function effectOfFixed(counting: Counting, fixed: Fixed, until: number): P
     after: afterSide,
     again: againSide,
     latest: latestSide,
+    soFar,
     difference:
       beforeSide === null || afterSide === null
         ? null
@@ -310,16 +312,31 @@ async function countDays(
 /** Counts each session once from the first to the last of the weeks; null without any. */
 async function sideOf(
   counting: Counting,
-  { groupBy, id }: Fixed,
+  fixed: Fixed,
   weeks: readonly DatedWeek[],
 ): Promise<EffectAnswer['before']> {
   const [first, last] = [weeks[0], weeks.at(-1)];
   if (first === undefined || last === undefined) return null;
-  const range = { start: first.start, end: last.end };
+  return sideIn(counting, fixed, { start: first.start, end: last.end });
+}
+
+/** Returns the days from `start` to the one of the moment before `until`. */
+function daysUntil(until: number, start: number, zone: string | null): Range {
+  return { start, end: localBucketAt('DAY', zone ?? 'UTC', until - 1).end };
+}
+
+/** Counts each session once; null without any. */
+async function sideIn(
+  counting: Counting,
+  { groupBy, id }: Fixed,
+  range: Range,
+): Promise<EffectAnswer['before']> {
+  if (range.end <= range.start) return null;
   const [{ elements }, { sessions: of }] = await Promise.all([
     ask(counting, groupBy, { ids: [id], range }),
     countSessions(counting.snapshot, { ...counting, range }, counting.options),
   ]);
+  if (of === 0) return null;
   const sessions = elements[0]?.fields.sessions ?? 0;
   return {
     start: formatInstant(range.start),

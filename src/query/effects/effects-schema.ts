@@ -85,6 +85,11 @@ const effectSchema = z.strictObject({
       `The newest whole weeks that are over and later than those of after, ${WEEKS_AFTER} at most. No verdict rests on ` +
         'them; null: there are none with a session.',
     ),
+  soFar: effectSideSchema
+    .nullable()
+    .describe(
+      'TOO_EARLY: the days since the day of the change, the current one too; null: another verdict, or there is no session.',
+    ),
   difference: z
     .strictObject({
       share: difference.describe('The share of after less that of before.'),

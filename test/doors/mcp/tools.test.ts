@@ -514,7 +514,8 @@ describe('hostile texts', () => {
       '/effects': () => {
         const life = { release: { name: HOSTILE, value: HOSTILE }, note: HOSTILE };
         const gap = { id: id(1), name: HOSTILE, gapType: 'TOOL' };
-        const none = { before: null, after: null, again: null, latest: null, difference: null, chance: null };
+        const sides = { before: null, after: null, again: null, latest: null, soFar: null };
+        const none = { ...sides, difference: null, chance: null };
         return { effects: [{ gap, life, verdict: 'TOO_EARLY', ...none }], total: 2, lastProcessedAt: AT };
       },
       [`/topics/${id(0)}`]: () => why,

@@ -41,14 +41,14 @@ describe('the effects of a time', () => {
   let fixture: Fixture;
   before(async () => {
     fixture = await openFixture();
-    // From Monday to Friday, ten sessions a day; until the change half of them show the gap.
+    // From Monday to Friday, ten sessions a day; until the change half of them show the gap, after it one.
     const days = Array.from({ length: 28 }, (_, day) => day - 21);
     const messages = days
       .filter((day) => ((day % 7) + 7) % 7 < 5)
       .flatMap((day, index) =>
         Array.from({ length: 10 }, (__, at) => {
           const position = index * 10 + at + 1;
-          const isLacking = day < 0 && at < 5;
+          const isLacking = day < 0 ? at < 5 : day === 1 && at === 0;
           return fact({
             position,
             session: position,
@@ -85,6 +85,27 @@ describe('the effects of a time', () => {
   it('count a week that ended by then, although nobody wrote on its last days', async () => {
     deepEqual(await verdictUntil(MONDAY), [['HELPED', 50]]);
     deepEqual(await verdictUntil(MONDAY - 1), [['TOO_EARLY', undefined]]);
+  });
+
+  it('count the days since then until a week is over', async () => {
+    const soFar = (until: number): Promise<unknown> =>
+      fixture.reader.read(async (snapshot) => {
+        const { effects } = await effectsIn(
+          snapshot,
+          { instanceId: uuid(1, 1), limit: 1, until },
+          { views: VIEWS },
+        );
+        return effects[0]?.soFar;
+      });
+    deepEqual(await soFar(MONDAY - 5 * DAY_MICROS), {
+      start: '2026-05-11T00:00:00.000Z',
+      end: '2026-05-13T00:00:00.000Z',
+      sessions: 1,
+      of: 20,
+      share: 0.05,
+    });
+    // The day of the change, and a time with a verdict.
+    deepEqual([await soFar(FIXED_AT), await soFar(MONDAY)], [null, null]);
   });
 
   it('without a time count what was processed', async () => {

@@ -38,6 +38,7 @@ export const effects = tool({
         after: side,
         again: side.describe('CAME_BACK: the weeks in which it is more frequent again.'),
         latest: side.describe('The newest whole weeks, later than those of after. No verdict rests on them.'),
+        soFar: side.describe('TOO_EARLY: the days since the day of the change.'),
         differenceLow: z.number().nullable().describe('95 % interval of the share after less that before.'),
         differenceHigh: z.number().nullable(),
       }),
@@ -67,12 +68,12 @@ export const effects = tool({
     return {
       head:
         `${counted(total, 'thing')} marked as fixed. ${freshness(lastProcessedAt)}${segmentText(chosen)} ` +
-        'Shares are of all conversations in the whole weeks before and after.',
+        'Shares are of all conversations in the whole weeks before and after; those so far, in the days since.',
       data:
         found.length === 0
           ? ''
           : table(
-              ['verdict', 'kind', 'id', 'name', 'fixed', 'before', 'after', 'again', 'latest'],
+              ['verdict', 'kind', 'id', 'name', 'fixed', 'before', 'after', 'again', 'latest', 'so far'],
               found.map((each) => [
                 EFFECT_WORDS[each.verdict].label,
                 each.kind,
@@ -83,6 +84,7 @@ export const effects = tool({
                 shown(each.after),
                 shown(each.again),
                 shown(each.latest),
+                shown(each.soFar),
               ]),
             ),
       foot: total > found.length ? 'There are more: ask again with a higher limit.' : '',
@@ -101,6 +103,7 @@ function effectRow(effect: EffectAnswer) {
     after: effect.after,
     again: effect.again,
     latest: effect.latest,
+    soFar: effect.soFar,
     differenceLow: difference?.low ?? null,
     differenceHigh: difference?.high ?? null,
   };

@@ -6,7 +6,7 @@
 import { EFFECT_VERDICTS, EFFECT_WORDS, type EffectVerdict } from '../../../domain/effects.ts';
 import { api, type EffectsResponse } from './api.ts';
 import { entityOf } from './changes.tsx';
-import { formatCount, formatNet, formatPoints, formatShare, formatSpan } from './format.ts';
+import { counted, formatCount, formatNet, formatPoints, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Go, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
@@ -31,7 +31,7 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
   const found = useEffects(life, { id });
   const effect = found?.effects[0];
   if (effect === undefined) return null;
-  const { verdict, before, after, again, latest, difference } = effect;
+  const { verdict, before, after, again, latest, soFar, difference } = effect;
   const { label, meaning } = EFFECT_WORDS[verdict];
   return (
     <p class="effect" role="status" aria-label="Did it help?">
@@ -53,6 +53,7 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
           .{' '}
         </>
       )}
+      {soFar === null ? null : <SoFar side={soFar} effect={effect} />}
       {again === null ? null : (
         <>
           Again: <Counted side={again} effect={effect} />.{' '}
@@ -64,6 +65,20 @@ export function EffectOf({ id, life }: { readonly id: string; readonly life: str
         </>
       )}
     </p>
+  );
+}
+
+/** Example: “It came up in 9 of 120 conversations since then (21 May to 24 May).”; leads to them. */
+function SoFar({ side, effect }: { readonly side: Side; readonly effect: Effect }) {
+  const { id, view } = entityOf(effect);
+  return (
+    <>
+      It came up in{' '}
+      <Go to={{ view, id, range: daysOf(side) }}>
+        {side.sessions === 0 ? 'none' : formatCount(side.sessions)} of {counted(side.of, 'conversation')}
+      </Go>{' '}
+      since then ({formatSpan(side)}).
+    </>
   );
 }
 
