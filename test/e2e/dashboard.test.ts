@@ -459,6 +459,19 @@ describe('the dashboard in a browser', { skip }, () => {
     equal(await figure(page, 'Conversations'), '1');
   });
 
+  it('draws a history of one day as a bar with its value', async () => {
+    const at = new Date(Date.now() - 86_400_000).toISOString();
+    const { instanceId, position } = await fill(client, [[user(PASSWORD[0]!, at)], [user(CANCEL[0]!, at)]]);
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    await open(`?instance=${instanceId}&range=all&buckets=day`);
+    const bar = page.locator('.trend .lone');
+    equal(await bar.locator('text').textContent(SOON), '2');
+    ok(((await bar.locator('rect').boundingBox())?.height ?? 0) > 40);
+    await page.focus('.trend svg');
+    await page.keyboard.press('ArrowLeft');
+    match((await page.textContent('.trend .reading', SOON)) ?? '', /: Conversations 2$/);
+  });
+
   it('says how far thumbs and texts agree, once both say something', async () => {
     const at = (minute: number): string => new Date(Date.now() - 86_400_000 + minute * 60_000).toISOString();
     const { instanceId, sessions } = await fill(

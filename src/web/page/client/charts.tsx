@@ -56,7 +56,7 @@ function useWidth(element: { readonly current: HTMLElement | null }): number {
   return width;
 }
 
-/** A trend over the trend of the period before, with a line at each release, and a table of the same numbers. */
+/** A trend, or a bar if it has one value, over the trend of the period before, with a line at each release, and a table of the same numbers. */
 export function Trend({
   points,
   before,
@@ -76,7 +76,8 @@ export function Trend({
   const [height, left, bottom] = [180, 40, 22];
   const length = Math.max(points.length, before?.length ?? 0, 2);
   const most = Math.max(1, ...points.map(({ value }) => value), ...(before ?? []).map(({ value }) => value));
-  const x = scaleLinear([0, length - 1], [left, width - 8]);
+  const lone = points.length === 1 ? points[0] : undefined;
+  const x = scaleLinear(lone === undefined ? [0, length - 1] : [-1, 1], [left, width - 8]);
   const y = scaleLinear([0, most], [height - bottom, 8]).nice(4);
   const at = line<Point>(
     (_, index) => x(index),
@@ -137,13 +138,29 @@ export function Trend({
             class="tick"
             x={x(index)}
             y={height - 4}
-            text-anchor={place === 0 ? 'start' : index === points.length - 1 ? 'end' : 'middle'}
+            text-anchor={
+              lone !== undefined
+                ? 'middle'
+                : place === 0
+                  ? 'start'
+                  : index === points.length - 1
+                    ? 'end'
+                    : 'middle'
+            }
           >
             {text}
           </text>
         ))}
         {before === null ? null : <path class="before" d={at([...before]) ?? ''} />}
         <path class="fill" d={fill([...closed]) ?? ''} />
+        {lone === undefined ? null : (
+          <g class="lone">
+            <rect x={x(0) - BAR / 2} y={y(lone.value)} width={BAR} height={y(0) - y(lone.value)} />
+            <text class="tick" x={x(0) + BAR} y={y(lone.value)} dy="0.7em">
+              {formatCount(lone.value)}
+            </text>
+          </g>
+        )}
         <path class="now" d={at([...closed]) ?? ''} />
         <Releases
           releases={releases}
@@ -194,6 +211,9 @@ export function Trend({
     </figure>
   );
 }
+
+/** Width of the bar of a trend of one value, pixels. */
+const BAR = 24;
 
 /** Height of a row of labels, pixels. */
 const LABEL_ROW = 13;
