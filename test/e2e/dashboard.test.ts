@@ -17,6 +17,7 @@ import {
   fill,
   PASSWORD,
   THANKS,
+  UNKNOWN,
   user,
   type Filled,
 } from '../support/conversations.ts';
@@ -470,6 +471,30 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.focus('.trend svg');
     await page.keyboard.press('ArrowLeft');
     match((await page.textContent('.trend .reading', SOON)) ?? '', /: Conversations 2$/);
+  });
+
+  it('sorts gaps by dissatisfaction, conversations or cost, and shows the cost where it is said', async () => {
+    const at = new Date(Date.now() - 86_400_000).toISOString();
+    const priced = (costUsd: number, content: string) => {
+      const reply = assistant(content, at);
+      return { ...reply, metadata: { ...reply.metadata, costUsd } };
+    };
+    const { instanceId, position } = await fill(client, [
+      ...CANCEL.map((text) => [user(text, at), priced(0.01, CANNOT), user(THANKS, at)]),
+      [user('Does the hotel have a pool?', at), priced(5, UNKNOWN), user(COMPLAINT, at)],
+    ]);
+    await client.query({ groupBy: 'SESSION', fields: 'messages', instanceId }, position);
+    await open(`?instance=${instanceId}&range=7d`);
+    const gaps = page.locator('section:has(h2:text-is("Gaps"))');
+    await gaps.locator('th:text-is("Cost")').waitFor(SOON);
+    const rows = async (): Promise<(string | null)[]> =>
+      (await gaps.locator('tbody td.number').allTextContents()).slice(0, 2);
+    deepEqual(await rows(), ['1', '$5.00']);
+    const order = gaps.locator('label:has-text("Sorted by") select');
+    await order.selectOption('sessions');
+    deepEqual(await rows(), ['4', '$0.040']);
+    await order.selectOption('cost');
+    deepEqual(await rows(), ['1', '$5.00']);
   });
 
   it('says how far thumbs and texts agree, once both say something', async () => {

@@ -21,7 +21,7 @@ export function Choice<Value extends string>({
   const chosen = options.find(([option]) => option === value)?.[1] ?? '';
   return (
     <label>
-      {isInBar ? <span class="hidden">{label}</span> : label}
+      {isInBar ? <span class="hidden">{label}</span> : `${label} `}
       <select
         value={value}
         {...(isInBar ? { title: chosen } : {})}

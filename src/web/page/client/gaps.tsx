@@ -7,15 +7,15 @@ import { useState } from 'preact/hooks';
 import { api, type Row } from './api.ts';
 import { Choice } from './choice.tsx';
 import { Found } from './found.tsx';
-import { useAnswer } from './hooks.ts';
+import { useAnswer, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
 
-const ORDERS = {
-  excess: 'dissatisfaction beyond the usual',
-  sessions: 'conversations',
-  cost: 'cost',
-} as const;
-type Order = keyof typeof ORDERS;
+const ORDERS = [
+  ['excess', 'dissatisfaction beyond the usual'],
+  ['sessions', 'conversations'],
+  ['cost', 'cost'],
+] as const;
+type Order = (typeof ORDERS)[number][0];
 
 /** `rows`: those first whose conversations are dissatisfied more often than others. */
 export function Gaps({
@@ -28,6 +28,7 @@ export function Gaps({
   readonly hasCosts: boolean;
   readonly version: string;
 }) {
+  const { isShared } = useNavigation();
   const [order, setOrder] = useState<Order>('excess');
   const costs = useCosts(hasCosts && rows.length > 0, version);
   const sizeOf = ({ dimensions, fields }: Row): number =>
@@ -45,14 +46,14 @@ export function Gaps({
             What the assistant said it cannot do (ability) or does not know (knowledge).
             {costs === null ? '' : ' The cost is that of the conversations in which it came up.'}
           </p>
-          <Choice
-            label="Sorted by"
-            value={order}
-            options={(['excess', 'sessions', 'cost'] as const)
-              .filter((one) => one !== 'cost' || costs !== null)
-              .map((one) => [one, ORDERS[one]])}
-            onChoice={setOrder}
-          />
+          {isShared ? null : (
+            <Choice
+              label="Sorted by"
+              value={order}
+              options={ORDERS.filter(([one]) => one !== 'cost' || costs !== null)}
+              onChoice={setOrder}
+            />
+          )}
         </>
       }
       empty="The assistant admitted no missing ability or knowledge."

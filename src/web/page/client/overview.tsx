@@ -4,16 +4,16 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import type { LeftOut } from '../../../domain/attributes.ts';
-import { Fragment, type ComponentChildren } from 'preact';
 import { WaysIn } from './connect.tsx';
 import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
 import { Trend, type Point } from './charts.tsx';
 import { askBefore, filled, isComparable, lateDayOf, trendBefore, type Before } from './compared.ts';
-import { counted, formatCount, formatUsd, languageName, outcomeWords, TYPE_WORDS } from './format.ts';
+import { formatUsd, languageName, outcomeWords } from './format.ts';
 import { useAnswer, useNavigation, useParts } from './hooks.ts';
 import { Effects } from './effects.tsx';
-import { LifeTag } from './life.tsx';
+import { Labels, Repeats, Signals } from './found.tsx';
+import { Gaps } from './gaps.tsx';
 import { BeganLate, Empty, Fact, Fault, Figure, Go, Loading, Ranked, Section } from './parts.tsx';
 import { datesOf, usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
@@ -132,7 +132,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
             {rendered < 3 ? null : (
               <>
                 <Effects lives={livesIn(lists.value)} />
-                <Gaps rows={lists.value.gaps.elements} />
+                <Gaps rows={lists.value.gaps.elements} hasCosts={costOf(now) !== null} version={version} />
               </>
             )}
             {rendered < 4 ? null : <Repeats rows={lists.value.repeats.elements} />}
@@ -212,7 +212,7 @@ function Figures({
   const { state } = useNavigation();
   const words = SATISFACTION_WORDS[state.signals];
   const { sessions, users, messages, sat, dsat, netSat } = now.fields;
-  const costs = now.outcomes.flatMap(({ costUsd }) => costUsd ?? []);
+  const cost = costOf(now);
   return (
     <div class="figures">
       <Figure
@@ -247,15 +247,15 @@ function Figures({
         goodWhen="up"
         meaning={words.net}
       />
-      {costs.length === 0 ? null : (
-        <Fact
-          label="Cost"
-          text={formatUsd(costs.reduce((sum, cost) => sum + cost, 0))}
-          note="as sent with the messages"
-        />
-      )}
+      {cost === null ? null : <Fact label="Cost" text={formatUsd(cost)} note="as sent with the messages" />}
     </div>
   );
+}
+
+/** Returns what the conversations cost; null where no message says so. */
+function costOf({ outcomes }: OverviewResponse): number | null {
+  const costs = outcomes.flatMap(({ costUsd }) => costUsd ?? []);
+  return costs.length === 0 ? null : costs.reduce((sum, cost) => sum + cost, 0);
 }
 
 function pointsOf(trend: OverviewResponse['trend']): Point[] {
@@ -288,172 +288,6 @@ function SessionsTrend({
     </Section>
   );
 }
-
-function Gaps({ rows }: { readonly rows: readonly Row[] }) {
-  return (
-    <Found
-      title="Gaps"
-      view="gap"
-      rows={rows}
-      lead="What the assistant said it cannot do (ability) or does not know (knowledge). Those come first whose conversations are dissatisfied more often than others."
-      empty="The assistant admitted no missing ability or knowledge."
-    />
-  );
-}
-
-function Repeats({ rows }: { readonly rows: readonly Row[] }) {
-  return (
-    <Found
-      title="Asked again"
-      view="repeat"
-      rows={rows}
-      empty="Nobody had to ask for the same thing again."
-    />
-  );
-}
-
-function Signals({
-  rows,
-  observed,
-  agreement,
-}: {
-  readonly rows: readonly Row[];
-  /** Null: not asked for. */
-  readonly observed: readonly Row[] | null;
-  readonly agreement: OverviewResponse['agreement'];
-}) {
-  return (
-    <Found
-      title="Satisfaction and dissatisfaction"
-      view="signal"
-      rows={rows}
-      empty="Nobody showed satisfaction or dissatisfaction."
-    >
-      {agreement === null || agreement.both === 0 ? null : (
-        <p class="faint">
-          Thumbs and texts point the same way in {formatCount(agreement.agreed)} of{' '}
-          {counted(agreement.both, 'conversation')} where both say something.
-        </p>
-      )}
-      <Unchecked
-        observed={observed}
-        listed={new Set(rows.map(({ dimensions }) => dimensions.csatDsatSignal?.id ?? ''))}
-      />
-    </Found>
-  );
-}
-
-/** Links what the assistant seems to have done wrong, and nobody has checked. */
-function Unchecked({
-  observed,
-  listed,
-}: {
-  readonly observed: readonly Row[] | null;
-  /** Ids of the signals in the list. */
-  readonly listed: ReadonlySet<string>;
-}) {
-  if (observed === null) return null;
-  if (observed.length === 0)
-    return (
-      <p class="faint">
-        In no conversation did the assistant visibly ignore a correction, forget what was said, answer
-        something else or keep repeating itself.
-      </p>
-    );
-  const rows = observed.filter(({ dimensions }) => !listed.has(dimensions.csatDsatSignal?.id ?? ''));
-  if (rows.length === 0) return null;
-  return (
-    <p class="faint">
-      The assistant may have gone wrong in these ways; one joins the list once somebody has checked it:{' '}
-      {rows.map(({ dimensions: { csatDsatSignal: { id = '', name = '' } = {} }, fields }, index) => (
-        <Fragment key={id}>
-          {index === 0 ? '' : ', '}
-          <Go to={{ view: 'signal', id }}>{name}</Go> ({counted(fields.sessions ?? 0, 'conversation')})
-        </Fragment>
-      ))}
-      .
-    </p>
-  );
-}
-
-/** Nothing where nobody has made a label: a message is the best place to make one from. */
-function Labels({ rows }: { readonly rows: readonly Row[] }) {
-  return rows.length === 0 ? null : <Found title="Labels" view="label" rows={rows} empty="" />;
-}
-
-/** A list of gaps, repeated requests, signals or labels. */
-function Found({
-  title,
-  view,
-  rows,
-  lead,
-  empty,
-  children,
-}: {
-  readonly title: string;
-  readonly view: 'gap' | 'repeat' | 'signal' | 'label';
-  readonly rows: readonly Row[];
-  /** Explains the notes. */
-  readonly lead?: string;
-  readonly empty: string;
-  /** What follows the list. */
-  readonly children?: ComponentChildren;
-}) {
-  const found = rows.map(({ dimensions: { gap, repeatedRequest, csatDsatSignal, label }, fields }) => {
-    const { id = '', name = '', description = '' } = gap ?? repeatedRequest ?? csatDsatSignal ?? label ?? {};
-    const life = (gap ?? repeatedRequest ?? csatDsatSignal)?.life;
-    return { id, name, description, life, type: gap?.gapType ?? csatDsatSignal?.signalType, fields };
-  });
-  const csv = () => [
-    [...HEADS[view], 'id', 'sessions', 'users', 'messages'],
-    ...found.map(({ id, name, type, fields: { sessions = 0, users = 0, messages = 0 } }) => [
-      name,
-      ...(HEADS[view].length > 1 ? [type ?? ''] : []),
-      id,
-      sessions,
-      users,
-      messages,
-    ]),
-  ];
-  if (found.length === 0)
-    return (
-      <Section title={title} csv={csv}>
-        <Empty>{empty}</Empty>
-      </Section>
-    );
-  return (
-    <Section title={title} csv={csv}>
-      {lead === undefined ? null : <p class="faint">{lead}</p>}
-      <Ranked
-        rows={found.map(({ id, name, description, life, type, fields }) => ({
-          id,
-          name,
-          tag: <LifeTag life={life} />,
-          ...(description ? { title: description } : {}),
-          ...(type === undefined
-            ? {}
-            : { note: [TYPE_WORDS[type], moreWords(fields)].filter(Boolean).join(' · ') }),
-          count: fields.sessions,
-          to: { view, id },
-        }))}
-      />
-      {children}
-    </Section>
-  );
-}
-
-/** Says how many more conversations are dissatisfied than as many others would be; '' for none. */
-function moreWords({ excessDissatisfied: more = 0 }: Row['fields']): string {
-  const count = Math.round(more);
-  return count < 1 ? '' : `${formatCount(count)} more dissatisfied conversations than usual`;
-}
-
-const HEADS = {
-  gap: ['gap', 'type'],
-  repeat: ['request'],
-  signal: ['signal', 'type'],
-  label: ['label'],
-} as const;
 
 /** A language with at least ENOUGH conversations, of which less than FEW have a topic, may be unknown to the model. */
 const [ENOUGH, FEW] = [20, 0.25];

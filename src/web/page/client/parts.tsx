@@ -242,8 +242,11 @@ const FIRST_ROWS = 10;
 
 /** A list of names with numbers and links; a long one can be expanded. */
 export function Ranked({
+  columns,
   rows,
 }: {
+  /** Heads of the columns; absent: none. */
+  readonly columns?: readonly (readonly [words: string, name?: string])[];
   readonly rows: readonly {
     readonly id: string;
     readonly name: string;
@@ -254,6 +257,8 @@ export function Ranked({
     /** The full or explained name. */
     readonly title?: string;
     readonly count: number | undefined;
+    /** Stands in a column of its own. */
+    readonly cost?: string;
     /** Absent: no link. */
     readonly to?: Partial<PageState>;
   }[];
@@ -261,9 +266,10 @@ export function Ranked({
   const [isWhole, setWhole] = useState(false);
   const table = (
     <table>
+      {columns === undefined ? null : <Head columns={columns} />}
       <tbody>
         {(isWhole ? rows : rows.slice(0, FIRST_ROWS)).map(
-          ({ id, name, note, tag, title = name, count, to }) => (
+          ({ id, name, note, tag, title = name, count, cost, to }) => (
             <tr key={id}>
               <td>
                 {to === undefined ? (
@@ -277,6 +283,7 @@ export function Ranked({
                 {tag}
               </td>
               <td class="number">{formatCount(count)}</td>
+              {cost === undefined ? null : <td class="number">{cost}</td>}
             </tr>
           ),
         )}
