@@ -16,9 +16,27 @@ import {
   formatShare,
   formatSpan,
   formatTicks,
+  tooFew,
 } from '../../../src/web/page/client/format.ts';
 
 describe('what the page writes', () => {
+  it('says where a change rests on too few conversations', () => {
+    deepEqual(
+      [
+        { now: 2, before: 19 },
+        { now: 40, before: 1 },
+        { now: 3, before: 3 },
+        { now: 20, before: 400 },
+      ].map(tooFew),
+      [
+        '2 conversations: too few to tell',
+        '1 conversation before: too few to tell',
+        '3 conversations: too few to tell',
+        '',
+      ],
+    );
+  });
+
   it('are numbers that people read', () => {
     deepEqual(
       [formatCount(12_345), formatCount(0), formatCount(null), formatCount(undefined)],

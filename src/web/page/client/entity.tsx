@@ -316,6 +316,7 @@ function Figures({
       <Figure
         label="Share of all"
         unit="share"
+        of={{ now: all.sessions ?? 0, before: allBefore?.sessions ?? 0 }}
         now={shareOf(now.sessions, all.sessions)}
         before={before === null ? undefined : shareOf(before.sessions, allBefore?.sessions)}
         note={sure}
@@ -422,6 +423,7 @@ function Satisfaction({ compared: { now, before, all } }: { readonly compared: C
       <Figure
         label="Net satisfaction"
         unit="net"
+        of={{ now: now.sessions ?? 0, before: before?.sessions ?? 0 }}
         now={now.netSat}
         before={before === null ? undefined : (before.netSat ?? null)}
         goodWhen="up"

@@ -83,6 +83,16 @@ export function changeOf(
   return { text, direction: change > 0 ? 1 : -1 };
 }
 
+/** Of fewer conversations, a change of a share says nothing. */
+const FEWEST_FOR_CHANGE = 20;
+
+/** Says that a change rests on too few conversations, by the smaller side: `2 conversations: too few to tell`; '' if not. */
+export function tooFew({ now, before }: { readonly now: number; readonly before: number }): string {
+  const fewest = Math.min(now, before);
+  if (fewest >= FEWEST_FOR_CHANGE) return '';
+  return `${counted(fewest, 'conversation')}${before < now ? ' before' : ''}: too few to tell`;
+}
+
 /** Of fewer conversations, a multiple of the average says nothing. */
 const FEWEST_FOR_LIFT = 3;
 

@@ -244,6 +244,7 @@ function Figures({
         now={netSat}
         before={was('netSat')}
         unit="net"
+        of={{ now: sessions ?? 0, before: was('sessions') ?? 0 }}
         goodWhen="up"
         meaning={words.net}
       />

@@ -16,6 +16,7 @@ import {
   formatNet,
   formatPoints,
   formatShare,
+  tooFew,
 } from './format.ts';
 import { useNavigation } from './hooks.ts';
 import type { PageState } from './state.ts';
@@ -74,6 +75,7 @@ export function Figure({
   now,
   before,
   unit = 'count',
+  of,
   goodWhen = 'none',
   note,
   meaning,
@@ -84,6 +86,8 @@ export function Figure({
   /** Undefined without a comparison. */
   readonly before?: number | null | undefined;
   readonly unit?: Unit;
+  /** Conversations on which a share rests: a change of one of a few says nothing. */
+  readonly of?: { readonly now: number; readonly before: number };
   readonly goodWhen?: 'up' | 'down' | 'none';
   /** Context, such as an average. */
   readonly note?: ComponentChildren;
@@ -98,7 +102,7 @@ export function Figure({
       <span class="label">{label}</span>
       <span class="value">{to === undefined ? value : <Go to={to}>{value}</Go>}</span>
       {before === undefined ? null : (
-        <Delta now={now ?? null} before={before} unit={unit} goodWhen={goodWhen} />
+        <Delta now={now ?? null} before={before} unit={unit} few={of && tooFew(of)} goodWhen={goodWhen} />
       )}
       {note === undefined || note === null ? null : <span class="delta">{note}</span>}
       {meaning === undefined ? null : <span class="meaning">{meaning}</span>}
@@ -139,14 +143,24 @@ function Delta({
   now,
   before,
   unit,
+  few = '',
   goodWhen,
 }: {
   readonly now: number | null;
   readonly before: number | null;
   readonly unit: Unit;
+  /** Stands in the place of a change that says nothing. */
+  readonly few?: string | undefined;
   readonly goodWhen: 'up' | 'down' | 'none';
 }) {
   if (now === null || before === null) return <span class="delta">no comparison</span>;
+  const was = `before: ${FORMATTERS[unit](before)}`;
+  if (few !== '')
+    return (
+      <span class="delta" title={was}>
+        {few}
+      </span>
+    );
   const points = (now - before) * (unit === 'share' ? 100 : 1);
   const change =
     unit === 'count'
@@ -157,7 +171,7 @@ function Delta({
     goodWhen === 'none' || change.direction === 0 ? null : change.direction > 0 === (goodWhen === 'up');
   const name = isGood === null ? 'delta' : `delta ${isGood ? 'good' : 'bad'}`;
   return (
-    <span class={name} title={`before: ${FORMATTERS[unit](before)}`}>
+    <span class={name} title={was}>
       {change.text}
     </span>
   );
