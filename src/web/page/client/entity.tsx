@@ -354,7 +354,7 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
         before={was(before, 'dissatisfied')}
         goodWhen="down"
         meaning="With this or something else, at any point."
-        note={(sessions ?? 0) === 0 ? undefined : excessWords(more)}
+        note={excessWords(more)}
       />
       <Fact
         label="Resolved"
@@ -377,10 +377,10 @@ function Endings({ compared: { now, before } }: { readonly compared: Compared })
   );
 }
 
-/** Says how many more conversations are dissatisfied than as many others would be. */
-function excessWords(more: number): string {
+/** Says how many more conversations are dissatisfied than as many others would be; undefined for as many. */
+function excessWords(more: number): string | undefined {
   const count = Math.round(Math.abs(more));
-  return count === 0 ? 'as many as usual' : `${formatCount(count)} ${more > 0 ? 'more' : 'fewer'} than usual`;
+  return count === 0 ? undefined : `${formatCount(count)} ${more > 0 ? 'more' : 'fewer'} than usual`;
 }
 
 /** Shows what the messages cost; nothing where none says it. */
