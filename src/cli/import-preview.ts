@@ -8,7 +8,8 @@ import { roleOf } from '../domain/records.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { convert } from '../doors/import/converter.ts';
 import type { ImportOptions } from '../doors/import/importer.ts';
-import type { Conversation } from '../doors/import/mapper.ts';
+import { madeUpWords, untimedIn } from '../doors/import/made-up.ts';
+import { usersOf, type Conversation } from '../doors/import/mapper.ts';
 import { sizeOf, type FilePlan } from '../doors/import/plan.ts';
 import { OmissionCounts } from '../doors/traces/omissions.ts';
 import { describePlan, placeOf } from './import-plan.ts';
@@ -53,7 +54,7 @@ async function printFirst(plan: FilePlan, named: Named): Promise<void> {
 async function printWhole(plan: FilePlan, named: Named, progress: Progress): Promise<boolean> {
   const omitted = new OmissionCounts();
   const faults: string[] = [];
-  let [conversations, messages, feedback, emptyTurns, failed] = [0, 0, 0, 0, 0];
+  let [conversations, messages, feedback, emptyTurns, failed, times, users] = [0, 0, 0, 0, 0, 0, 0];
   const fail = (text: () => string): void => {
     failed += 1;
     if (failed <= MAX_FAULTS) faults.push(text());
@@ -71,6 +72,8 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
         messages += converted.conversation.messages.length;
         feedback += converted.conversation.feedback.length;
         emptyTurns += converted.emptyTurns.length;
+        times += untimedIn(converted.conversation.messages);
+        if (converted.conversation.isAnonymous) users += usersOf(converted.conversation).size;
       }
     }
   } catch (error) {
@@ -83,6 +86,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
   console.log(
     `  in all: ${countOf(conversations, 'conversation')}, ${countOf(messages, 'message')}${thumbs}`,
   );
+  for (const words of madeUpWords({ times, users })) console.log(`  made up: ${words}`);
   if (emptyTurns > 0) omitted.add('empty turn', emptyTurns);
   for (const [reason, times] of omitted.all)
     console.log(printable(`  left out: ${count(times)} × ${reason}`));

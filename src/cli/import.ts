@@ -24,6 +24,7 @@ import type {
   ImportOptions,
   ImportSummary,
 } from '../doors/import/importer.ts';
+import { madeUpWords } from '../doors/import/made-up.ts';
 import { sizeOf, type FilePlan } from '../doors/import/plan.ts';
 import { waitUntilVisible } from '../doors/import/visible.ts';
 import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
@@ -384,6 +385,7 @@ function printSummary(summary: ImportSummary): void {
   ];
   for (const [reason, times] of summary.leftOut)
     lines.push(`left out      ${count(times)} × ${printable(reason)}`);
+  for (const words of madeUpWords(summary.madeUp)) lines.push(`made up       ${words}`);
   for (const { text, messages } of summary.warnings.slice(0, MAX_PRINTED_WARNINGS)) {
     const times = messages === 0 ? '' : ` (${count(messages)} message${messages === 1 ? '' : 's'})`;
     lines.push(`warning       ${printable(text)}${times}`);

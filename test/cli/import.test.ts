@@ -98,6 +98,8 @@ describe('npm run import', () => {
     match(out, /^conversations 3 sent, 0 already there$/m);
     match(out, /^messages {6}3 sent, 0 already there$/m);
     match(out, /^end users {5}2$/m);
+    match(out, /^made up {7}3 messages have no time in the file, /m);
+    match(out, /^made up {7}2 conversations name no end user, /m);
     match(out, /^skipped {7}1 empty turns, 0 lines that failed$/m);
     match(out, /^warning {7}unknown-role "ai\\u001b": counted, not analysed \(3 messages\)$/m);
     match(err, /^chats\.jsonl:\d: the service says: unknown-role "ai\\u001b": counted, not analysed$/m);
@@ -221,6 +223,10 @@ describe('npm run import', () => {
     deepEqual([preview.status, service.countOf().messages], [0, 0], preview.err);
     match(preview.out, /^table\.csv: table \(as --map says\): /m);
     match(preview.out, /^ {2}in all: 1 conversation, 2 messages$/m);
+    match(
+      preview.out,
+      /^ {2}made up: 2 messages have no time in the file, .*\n {2}made up: 1 conversation names no /m,
+    );
     match(preview.out, /^ {2}table:t1, 2 messages\n {4}no time {2}user [0-9a-f-]{36}: Hallo$/m);
     const { status, err } = await start(['table.csv', ...map, '--url', url, '--key', service.key]).ended;
     equal(status, 0, err);

@@ -5,6 +5,7 @@
  */
 import type { OpenedInstance, ServiceClient } from './client.ts';
 import type { Omissions } from '../traces/omissions.ts';
+import type { MadeUp } from './made-up.ts';
 import type { FilePlan } from './plan.ts';
 import type { Warning } from './warnings.ts';
 
@@ -86,6 +87,8 @@ export interface ImportSummary {
   readonly feedback: number;
   /** Distinct end users of all conversations, sent or already there. */
   readonly users: number;
+  /** Times of messages that were sent, and end users, that no file names. */
+  readonly madeUp: MadeUp;
   readonly emptyTurns: number;
   readonly failedLines: number;
   /** Files that could not be read to their end; everything before the fault is imported. */

@@ -13,6 +13,7 @@ import type { ImportObserver, ImportOptions, ImportSummary } from './contract.ts
 import { convert, type Place } from './converter.ts';
 import { DigestCounts } from './digest-counts.ts';
 import { OmissionCounts } from '../traces/omissions.ts';
+import { untimedIn } from './made-up.ts';
 import { Marks } from './marks.ts';
 import { nameOf, usersOf } from './mapper.ts';
 import type { Conversation } from './mapper.ts';
@@ -98,6 +99,8 @@ class Import {
   readonly #users = new DigestCounts();
   /** End users invented for conversations that name none. */
   #anonymous = 0;
+  /** Messages sent without a time. */
+  #untimed = 0;
   /** Messages per session that this import sent or found; queries may not return them yet. */
   readonly #sent = new DigestCounts();
   readonly #warnings = new WarningCounts();
@@ -157,6 +160,7 @@ class Import {
       instanceId: this.#instanceId,
       ...this.#counts,
       users: this.#users.size + this.#anonymous,
+      madeUp: { times: this.#untimed, users: this.#anonymous },
       brokenFiles: this.#brokenFiles,
       leftOut: this.#leftOut.all,
       warnings: this.#warnings.all(),
@@ -373,6 +377,7 @@ class Import {
     }
     this.#counts.conversations += 1;
     this.#counts.messages += messages.length - count;
+    this.#untimed += untimedIn(messages.slice(count));
     this.#counts.messagesAlreadyThere += count;
     this.#report();
     return true;
