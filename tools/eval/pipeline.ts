@@ -119,6 +119,7 @@ async function assignAll(
   const micros: (number | null)[] = [];
   const repeated: boolean[] = [];
   const repetitions: boolean[] = [];
+  /** Without those that are observed: no gold has them. */
   const signalsOf: SignalKey[][] = [];
   const gaps: (number | null)[] = [];
   const gapRows = new Map<number, GapRow>();
@@ -134,7 +135,7 @@ async function assignAll(
       micros.push(micro);
       gaps.push(gap);
       repeated.push(repeatedRequest !== null);
-      signalsOf.push(signals.map((at) => INFERRED_SIGNALS[at]!.key));
+      signalsOf.push(signals.flatMap((at) => INFERRED_SIGNALS[at]?.key ?? []));
       repetitions.push(repeatedRequest !== null && signals.includes(REPETITION));
     }
     for (const { micro, topic } of rows.micros) topicOf.set(micro, topic);
