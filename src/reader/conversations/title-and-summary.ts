@@ -74,10 +74,15 @@ export function summaryOf({ requests, further, outcome }: SummaryInput, language
       : `${wanted}${PART}${sentenceOf(shortened(answer, Math.floor(ANSWERS_LENGTH / requests.length)))}`;
   });
   if (words !== undefined && further > 0) pairs.push(words.further.replace('{count}', String(further)));
-  // The closing "open" speaks of the latest request, so it is said only if that one is open.
-  const hasClosing = outcome !== 'open' || requests.at(-1)?.outcome === 'open';
-  const closing = hasClosing ? words?.endings[outcome] : undefined;
+  const closing = fits(outcome, requests) ? words?.endings[outcome] : undefined;
   return spelled(pairs.join(PAIR), language) + (closing === undefined ? '' : `${PART}${closing}`);
+}
+
+/** True if the outcome may stand behind these requests: beside an answer, what was refused later would contradict it. */
+function fits(ending: SessionOutcome, requests: readonly SessionRequest[]): boolean {
+  if (ending === 'open') return requests.at(-1)?.outcome === 'open';
+  if (ending !== 'not_possible') return true;
+  return requests.some(({ answer, outcome }) => answer === '' || outcome === 'refused');
 }
 
 const LAST_MARK = new RegExp(`[\\s.!。！;,:，、；：।${QUESTION_ENDS}]`, 'u');

@@ -4,4 +4,4 @@
  *
  * It is part of the definition in `worker/current-definition.ts`. No test notices a missing raise.
  */
-export const ASSIGNMENT_VERSION = 51;
+export const ASSIGNMENT_VERSION = 52;

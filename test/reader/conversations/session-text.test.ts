@@ -493,6 +493,15 @@ describe('the summary of a session', () => {
     match(failed.says('never mind then', 'gives-up').summary()!, /could not be met\.$/);
   });
 
+  it('says that a request could not be met only where the summary does not tell its answer', () => {
+    const late = talk().asks('Where is the lamp I ordered?').hears('The lamp is at the depot in Hull.');
+    late.says('Is it lost?').hears('I cannot see that.', 'KNOWLEDGE');
+    equal(late.text.outcome, 'not_possible');
+    equal(late.summary(), 'Where is the lamp I ordered? – The lamp is at the depot in Hull.');
+    const untold = talk().asks('Where is the lamp I ordered?').hears('I cannot see that.', 'KNOWLEDGE');
+    match(untold.summary()!, /could not be met\.$/);
+  });
+
   it('calls it solved when what was asked is done and nobody contradicts, never for thanks alone', () => {
     const paid = talk().asks('Reserva una mesa para hoy').hears('La mesa para hoy está reservada.');
     match(paid.says('vale, hasta luego').summary('es')!, /Resuelto\.$/);
