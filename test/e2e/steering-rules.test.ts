@@ -338,6 +338,50 @@ describe('what people check', { concurrency: 10 }, () => {
     deepEqual([await checkedIn({}), await checkedIn({ 'segment.environment!': '' })], [1, 0]);
   });
 
+  it('is no surer once somebody corrects what was found wrong', async () => {
+    const shop = await Shop.open();
+    const questions = [
+      { of: 'GAP', id: shop.gap },
+      { of: 'GAP_TYPE', id: 'TOOL' },
+      { of: 'OUTCOME', id: 'not_possible' },
+    ];
+    const [wrong, , , other] = (await shop.checks(questions[0]!)).sample.toSorted(
+      (x, y) => Number(y.found) - Number(x.found),
+    );
+    for (const question of questions)
+      for (const { sessionId, found } of (await shop.checks(question)).sample) {
+        const verdict = found && sessionId !== wrong!.sessionId ? 'YES' : 'NO';
+        equal((await shop.send('/v1/checks', { ...question, sessionId, verdict })).status, 201);
+      }
+    const estimates = async (): Promise<unknown[]> =>
+      Promise.all(
+        questions.map(async (question) => {
+          const { found, notFound, share, recall, foundShare } = await shop.checks(question);
+          return { found, notFound, share, recall, foundShare };
+        }),
+      );
+    const before = await estimates();
+    const corrected = (foundShare: number): unknown[] =>
+      before.map((one) => ({ ...(one as object), foundShare }));
+    deepEqual(before, corrected(0.5));
+    const lastOf = async (sessionId: string): Promise<number> =>
+      (await client.session(sessionId, { instanceId: shop.instanceId })).messages.at(-1)!.position;
+    const position = await lastOf(wrong!.sessionId);
+    const made = [
+      await shop.curated({ action: 'EXCLUDE', gapId: shop.gap, position }),
+      await shop.curated({ action: 'ASSIGN', sessionId: wrong!.sessionId, outcome: 'open' }),
+    ];
+    deepEqual(await estimates(), corrected(1 / 3));
+    // What a person put in was missed.
+    made.push(
+      await shop.curated({ action: 'ASSIGN', gapId: shop.gap, position: await lastOf(other!.sessionId) }),
+      await shop.curated({ action: 'ASSIGN', sessionId: other!.sessionId, outcome: 'not_possible' }),
+    );
+    deepEqual(await estimates(), corrected(0.5));
+    for (const { curationId } of made) await shop.curated({ action: 'UNDO', curationId });
+    deepEqual(await estimates(), before);
+  });
+
   it('checks how sessions ended, and types of gaps', async () => {
     const shop = await Shop.open();
     const { instanceId } = shop;
@@ -525,7 +569,7 @@ describe('what people decide', { concurrency: 10 }, () => {
     const { curationId } = await shop.curated(said);
     deepEqual(await endings('handed_over'), [sessionId]);
     equal(await counted('handed_over'), 1);
-    equal((await shop.checks({ of: 'OUTCOME', id: 'handed_over' })).found.sessions, 1);
+    equal((await shop.checks({ of: 'OUTCOME', id: 'handed_over' })).foundShare, 1 / 6);
     const { body } = await client.send(`/v1/sessions/${sessionId}?${toSearch({ instanceId })}`);
     const { session } = body as { session: { outcome: string; title: string } };
     equal(session.outcome, 'handed_over');

@@ -390,6 +390,10 @@ function actionOf(
     }
     case 'ASSIGN':
     case 'EXCLUDE':
+      if (entity === 'GAP' && isNew) {
+        const id = found('repeated-request', sequence);
+        return { kind, of: 'REPEATED_REQUEST', id, position: positionOf(other, index) };
+      }
       if (entity === 'GAP')
         return { kind, of: 'GAP', id: found('gap', sequence), position: positionOf(other, index) };
       if (entity === 'CLUSTER') {

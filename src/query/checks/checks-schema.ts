@@ -54,11 +54,15 @@ const stratum = z.strictObject({
 
 /** What verdicts tell about the sessions of a range and segment. */
 export const estimateSchema = z.strictObject({
-  foundShare: share.nullable().describe('The share of sessions in which it was found; null: no sessions.'),
+  foundShare: share
+    .nullable()
+    .describe('The share of sessions that count, after what people corrected; null: no sessions.'),
   share: interval
     .nullable()
     .describe('The share of sessions that truly show it; null until found and other sessions were checked.'),
-  found: stratum.describe('Sessions in which it was found. Their share is the precision.'),
+  found: stratum.describe(
+    'Sessions in which it was found, before people corrected messages and outcomes. Their share is the precision.',
+  ),
   notFound: stratum.describe('The other sessions. Their share is what was missed.'),
   recall: share
     .nullable()

@@ -1,6 +1,8 @@
 /**
- * Estimates from verdicts how often something is truly there. Keeps the invariant that the order of the drawn sessions
- * depends on their ids alone, so anybody can draw them again, of every range and segment.
+ * Estimates from verdicts how often something is truly there. Keeps the invariants that the order of the drawn sessions
+ * depends on their ids alone, so anybody can draw them again, of every range and segment; and that a correction of a
+ * message or outcome moves no session to the other stratum: whoever corrects what was read would make what was not read
+ * look as right.
  *
  * Test: test/e2e/steering-rules.test.ts, test/domain/checks.test.ts.
  */
@@ -32,9 +34,12 @@ const MOST_COUNTED = 500;
 export interface Drawn {
   readonly id: string;
   readonly title: string | null;
+  /** Whether it was found, before people corrected messages and outcomes. */
   readonly found: boolean;
   /** Sessions of its stratum. */
   readonly size: number;
+  /** Sessions of both that show it now. */
+  readonly counted: number;
 }
 
 /**
@@ -136,7 +141,7 @@ export function estimateOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts
   const hits = (stratum: typeof found): number => stratum.sessions * (stratum.share?.share ?? 0);
   const share = shareOf(strata, error);
   return {
-    foundShare: all === 0 ? null : found.sessions / all,
+    foundShare: all === 0 ? null : drawn[0]!.counted / all,
     share,
     found,
     notFound,
@@ -144,26 +149,58 @@ export function estimateOf({ drawn, verdicts }: Pick<Review, 'drawn' | 'verdicts
   };
 }
 
-/** The sessions in which it was found (SQL), and the rows that this reads. */
+/**
+ * Sessions that show it now (`counts`), or in which it was found before people corrected them (SQL), and the rows that
+ * this reads, beside `sent`.
+ */
 function hitsOf({ instance, of, entity, range }: Question): {
   readonly sql: string;
   readonly rows: Readonly<Record<string, TableRows>>;
 } {
-  if (of === 'OUTCOME') {
-    const outcome = { table: 'session', equal: { instance }, and: `outcome = ${quoted(entity.id)}` };
-    return { sql: 'select session from @ended', rows: { ended: outcome } };
-  }
-  const { kind } = NAMED_ENTITIES[of === 'GAP_TYPE' ? 'GAP' : of];
-  const own = factsOf(instance, kind, range);
-  return of === 'GAP_TYPE'
-    ? {
-        sql: 'select session from @own join @gap on gap = entity where not gone',
-        rows: {
-          own,
-          gap: { table: 'gap', equal: { instance }, and: `gap_type = ${quoted(entity.id)}` },
-        },
-      }
-    : { sql: `select session from @own where not gone and entity = ${entity.number}`, rows: { own } };
+  const correction = (and: string): TableRows => ({
+    table: 'curation',
+    equal: { instance },
+    and: `refused is null and action in ('ASSIGN', 'EXCLUDE') and ${and}`,
+  });
+  if (of === 'OUTCOME')
+    return {
+      sql: `with fixed as (
+  select entity_id, arg_min(json_extract_string(detail, '$.found'), curation) as found
+  from @correction group by all having bool_or(undone_by is null)
+)
+select session, coalesce(outcome = ${quoted(entity.id)}, false) as counts,
+  coalesce(case when f.entity_id is null then outcome else f.found end = ${quoted(entity.id)}, false) as found
+from @ended s left join fixed f on s.id = f.entity_id`,
+      rows: {
+        ended: { table: 'session', equal: { instance } },
+        correction: correction("entity = 'OUTCOME'"),
+      },
+    };
+  const kindOf = of === 'GAP_TYPE' ? 'GAP' : of;
+  const own = factsOf(instance, NAMED_ENTITIES[kindOf].kind, range);
+  const numbers = of === 'GAP_TYPE' ? 'select gap from @gap' : `${entity.number}`;
+  // A message has a slot for each signal, and one for its gap.
+  const slot = of === 'SIGNAL' ? ` and entity_id = '${entity.id}'` : '';
+  return {
+    sql: `with fixed as (
+  select distinct json_extract(detail, '$.position')::bigint as position,
+    json_extract_string(detail, '$.found')::integer as found
+  from @correction
+)
+select session, true as counts, fixed.position is null as found
+from @own left join fixed using (position) where not gone and entity in (${numbers})
+union all
+select session, false, true from @sent join fixed using (position) where not gone and fixed.found in (${numbers})`,
+    rows: {
+      own,
+      correction: correction(
+        `undone_by is null and entity = '${kindOf}' and json_exists(detail, '$.found')${slot}`,
+      ),
+      ...(of === 'GAP_TYPE'
+        ? { gap: { table: 'gap', equal: { instance }, and: `gap_type = ${quoted(entity.id)}` } }
+        : {}),
+    },
+  };
 }
 
 function factsOf(instance: number, kind: number, { start, end }: Range): TableRows {
@@ -176,16 +213,16 @@ async function draw(snapshot: Snapshot, question: Question): Promise<Drawn[]> {
   const hits = hitsOf(question);
   const within = segmentCondition(segment, instance);
   const rows = await snapshot.all(
-    `with hit as (select distinct session from (${hits.sql})),
+    `with hit as (select session, bool_or(counts) as counts, bool_or(found) as found from (${hits.sql}) group by session),
 placed as (
-  select s.id::varchar as id, s.title, hit.session is not null as found,
+  select s.id::varchar as id, s.title, coalesce(hit.found, false) as found, coalesce(hit.counts, false) as counts,
     md5(concat($id, ' ', s.id::varchar)) as place
   from (
     select distinct session from @sent where not gone${within.sql === null ? '' : ` and ${within.sql}`}
   ) c join @session s using (session)
   left join hit using (session)
 )
-select id, title, found, count(*) over (partition by found) as size
+select id, title, found, count(*) over (partition by found) as size, count(*) filter (counts) over () as counted
 from placed
 qualify row_number() over (partition by found order by place) <= ${MOST_COUNTED}
 order by found, place`,
@@ -199,11 +236,12 @@ order by found, place`,
       bindings: { id: entity.id, ...within.bindings },
     },
   );
-  return rows.map(({ id, title, found, size }) => ({
+  return rows.map(({ id, title, found, size, counted }) => ({
     id: id as string,
     title: title as string | null,
     found: found as boolean,
     size: Number(size),
+    counted: Number(counted),
   }));
 }
 

@@ -125,6 +125,8 @@ interface Detail extends Partial<StatedLife> {
   readonly outcome?: SessionOutcome;
   readonly from?: string;
   readonly unclaimed?: Unclaimed;
+  /** What was found where it was corrected, which is no member of the action. */
+  readonly found?: number | SessionOutcome | null;
 }
 
 /** False for the empty text that an erasure leaves in the place of an example that quoted. */
@@ -132,9 +134,17 @@ const isLeft = (example: string): boolean => example !== '';
 
 function listed(row: Row, nameOf: NameOf, titles: ReadonlyMap<unknown, string | null>): ListedCuration {
   const { type, table } = TARGETS[row['entity'] as keyof typeof TARGETS];
-  const { into, cluster, clusterName, from, examples, counterexamples, fixedAt, ...same } = JSON.parse(
-    row['detail'] as string,
-  ) as Detail;
+  const {
+    into,
+    cluster,
+    clusterName,
+    from,
+    examples,
+    counterexamples,
+    fixedAt,
+    found: _,
+    ...same
+  } = JSON.parse(row['detail'] as string) as Detail;
   const refused = row['refused'] as CurationRefusal | null;
   const undoneBy = row['undone_by'] as string | null;
   const target = nameOf(table, row['entity_id'] as string);

@@ -265,13 +265,17 @@ function correctOutcome(
 ): void {
   const { curations } = instance;
   const refused = curations.accepted >= MOST_CURATIONS ? 'TOO_MANY' : shown === null ? 'UNKNOWN' : null;
-  const target = refused !== null || shown === null ? NOTHING.target : shown.session;
-  if (refused === null && shown !== null) {
-    // Once a session is corrected, it shows what a person said, and what is found is kept apart.
-    if (curations.foundOutcome(target) === undefined) curations.findOutcome(target, shown.outcome);
-    instance.end(target);
+  if (refused !== null || shown === null) {
+    curations.add({ curation, position, createdAt, ...NOTHING, refused, undoneBy: null });
+    return;
   }
-  curations.add({ curation, position, createdAt, ...NOTHING, target, refused, undoneBy: null });
+  const { session: target, outcome: foundOutcome } = shown;
+  const isFirst = curations.foundOutcome(target) === undefined;
+  // Once a session is corrected, it shows what a person said, and what is found is kept apart.
+  if (isFirst) curations.findOutcome(target, foundOutcome);
+  instance.end(target);
+  const first = isFirst ? { foundOutcome } : {};
+  curations.add({ curation, position, createdAt, ...NOTHING, target, refused, undoneBy: null, ...first });
 }
 
 function placeOf(action: MessageCorrection, target: number): CorrectedPlace {

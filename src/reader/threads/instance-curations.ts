@@ -39,6 +39,8 @@ export interface Decision {
   readonly undoneBy: string | null;
   /** Of a correction of a message: what was found in its slot; null: nothing. */
   readonly found?: number | null;
+  /** Of the first correction of a session: how it ended as was found by then; null: not known. */
+  readonly foundOutcome?: SessionOutcome | null;
   /** Of an EXCLUDE of a message: the numbers that then stood for the target, which it takes out. */
   readonly excluded?: readonly number[];
 }
@@ -327,7 +329,7 @@ export class InstanceCurations {
   }
 
   #rowOf(number: number): CurationRow {
-    const { curation, position, createdAt, name, refused, undoneBy } = this.#decisions[number]!;
+    const { curation, position, createdAt, name, refused, undoneBy, ...rest } = this.#decisions[number]!;
     const { kind, id, ...given } = curation.action;
     const entity = 'entity' in given ? given.entity : 'of' in given ? given.of : (ENTITY_OF[kind] ?? 'TOPIC');
     const { entity: _, of: __, text: ___, ...members } = { entity, of: entity, text: '', ...given };
@@ -341,7 +343,12 @@ export class InstanceCurations {
       action: kind,
       entity,
       entityId: id,
-      detail: JSON.stringify(kind === 'PIN' && name !== '' ? { ...members, name } : members),
+      // What was found there is no member of the action: estimates of how sure it is need it.
+      detail: JSON.stringify({
+        ...members,
+        ...(kind === 'PIN' && name !== '' ? { name } : {}),
+        found: rest.found === undefined ? rest.foundOutcome : rest.found,
+      }),
       refused,
       undoneBy,
     };

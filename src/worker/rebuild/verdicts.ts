@@ -1,6 +1,7 @@
 /**
  * Compares what was found with the verdicts of people on it, so that a rebuild tells whether new models or rules are
- * better. Keeps the invariant that both sides are measured by the same verdicts as far as their entities are there.
+ * better. Keeps the invariant that both sides are measured by the same verdicts as far as their entities are there, and
+ * by what was found in messages that people corrected: a correction makes no rule better.
  *
  * Test: test/worker/rebuild/verdicts.test.ts.
  */
@@ -36,15 +37,26 @@ const agreementOn = (entities: string): string => `with said as (
     and json_extract_string(detail, '$.reader') is null
   qualify row_number() over (partition by instance, type, entity_id, session_id order by curation desc) = 1
 ), checked as (
-  select v.instance, e.kind, e.entity, s.session, v.verdict = 'YES' as is_there
+  select v.instance, v.type, e.kind, e.entity, e.id, s.session, v.verdict = 'YES' as is_there
   from said v
   join (${entities}) e on e.instance = v.instance and e.type = v.type and e.id = v.entity_id
   join @session s on s.instance = v.instance and s.id::varchar = v.session_id
   where v.verdict <> 'UNSURE'
+), corrected as (
+  select distinct instance, e.kind, e.entity, json_extract(detail, '$.position')::bigint as position,
+    json_extract_string(detail, '$.found')::integer is not distinct from e.entity as was
+  from @curation c join (select distinct instance, type, kind, entity, id from checked) e using (instance)
+  where c.entity = e.type and (c.entity <> 'SIGNAL' or c.entity_id = e.id)
+    and action in ('ASSIGN', 'EXCLUDE') and refused is null and undone_by is null and json_exists(detail, '$.found')
 ), found as (
-  select distinct f.instance, f.kind, f.entity, f.session
+  select f.instance, f.kind, f.entity, f.session
   from @message_fact f semi join checked c using (instance, kind, entity, session)
+  anti join corrected using (instance, kind, entity, position)
   where not f.gone
+  union
+  select c.instance, c.kind, c.entity, f.session
+  from corrected c join @message_fact f on f.instance = c.instance and f.position = c.position and f.kind = 0
+  where c.was and not f.gone
 )
 select count(*) filter (found.session is not null and is_there) as hits,
   count(*) filter (found.session is not null and not is_there) as wrong,

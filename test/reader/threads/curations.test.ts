@@ -512,7 +512,8 @@ describe('corrections of outcomes', () => {
     const store = asked();
     const before = new Map(store.rows);
     const row = store.decide(ended(50, 'solved'));
-    deepEqual([row.entity, row.entityId, row.detail], ['OUTCOME', sessionId(50), '{"outcome":"solved"}']);
+    const detail = '{"outcome":"solved","found":"open"}';
+    deepEqual([row.entity, row.entityId, row.detail], ['OUTCOME', sessionId(50), detail]);
     deepEqual(
       [...store.rows].filter(([key, value]) => before.get(key) !== value).map(([key]) => key),
       ['session 50', 'curation 1 0'],

@@ -115,6 +115,15 @@ describe('verdicts beside a rebuild', () => {
     ]);
     // Two snapshots of the same rows.
     deepEqual(counted, { hits: 4, wrong: 2, missed: 4 });
+    // What a person put in or took out counts as it was found.
+    const detail = (position: number, found: number | null): string => JSON.stringify({ position, found });
+    const corrected = await agreementAfter([
+      { ...said('SIGNAL', signal, 0, ''), action: 'EXCLUDE', detail: detail(2, 0) },
+      { ...said('SIGNAL', signal, 0, ''), action: 'EXCLUDE', detail: detail(3, null) },
+    ]);
+    deepEqual(corrected, { hits: 6, wrong: 2, missed: 2 });
+    const put = { ...said('SIGNAL', signal, 0, ''), action: 'ASSIGN', detail: detail(1, null) } as const;
+    deepEqual(await agreementAfter([put]), { hits: 4, wrong: 2, missed: 4 });
   });
 
   it('says both sides in a line, and nothing without verdicts', () => {
