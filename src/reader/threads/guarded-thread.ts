@@ -101,8 +101,12 @@ export class GuardedThread {
     return this.#exchange === null ? 0 : performance.now() - this.#movedAt;
   }
 
-  /** Starts the thread if it does not run. Throws SetupError if the model cannot be used. */
+  /**
+   * Starts the thread if it does not run. Throws SetupError if the model cannot be used, AnalysisStopped once it is closed:
+   * nobody would end the thread that a waiting question starts.
+   */
   async start(): Promise<AnalysisModel> {
+    if (this.#closed) throw new AnalysisStopped();
     return (this.#running ??= this.#run()).started;
   }
 
