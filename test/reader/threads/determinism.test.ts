@@ -1,9 +1,11 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, notDeepEqual, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Assigner } from '../../../src/reader/threads/assigner.ts';
 import { PLAIN_GROUP_BYS } from '../../support/groupings.ts';
-import type { RecordedRequest } from '../../../src/domain/records.ts';
+import type { CurationAction } from '../../../src/domain/curations.ts';
+import { positionOf, type RecordedRequest } from '../../../src/domain/records.ts';
+import { SESSION_OUTCOMES } from '../../../src/domain/session-outcomes.ts';
 import { loadEmbedder, type Embedder } from '../../../src/reader/embedding/embedder.ts';
 import { createEnricher, enrichmentId } from '../../../src/reader/acts/enricher.ts';
 import { loadHeads } from '../../../src/reader/acts/heads.ts';
@@ -20,10 +22,10 @@ import type { Delivered } from '../../../src/stream/log/consumer.ts';
 import { partitionOf } from '../../../src/stream/subjects.ts';
 import { AnalysisPool, type ShardAnalysis } from '../../../src/reader/threads/pool.ts';
 import { WorkerLoop } from '../../../src/worker/loop.ts';
-import { temporaryDirectory, VIEWS } from '../../support/fold.ts';
+import { temporaryDirectory, uuid, VIEWS } from '../../support/fold.ts';
 import { isLong } from '../../support/long.ts';
 import { MarksInMemory, NO_NOTES } from '../../support/notes.ts';
-import { answersOf, fewGranularities, requestsOf } from '../../support/replays.ts';
+import { answersOf, fewGranularities, instanceId, requestsOf, rowsOf } from '../../support/replays.ts';
 
 /**
  * The same stream, the same rows, with the model that ships. `DETERMINISM_FILE=FILE.jsonl.gz` (of
@@ -47,8 +49,13 @@ const requests: readonly RecordedRequest[] = requestsOf({
   messages: 1,
 });
 
+/** Corrections that people make of it, and take back. */
+const CORRECTIONS = 100;
+
 interface Way {
   readonly shards: number;
+  /** The stream; default: `requests`. */
+  readonly stream?: readonly RecordedRequest[];
   /** Enriches and assigns; default: this thread. */
   readonly analysis?: ShardAnalysis;
   /** Entries in the next batch. */
@@ -89,7 +96,7 @@ describe('the same stream gives the same rows', () => {
     for (let shard = 0; shard < way.shards; shard++) {
       const directory = join(folder, String(shard));
       directories.push(directory);
-      const entries = requests.flatMap((request, index) =>
+      const entries = (way.stream ?? requests).flatMap((request, index) =>
         partitionOf(request.instanceId) % way.shards === shard ? [index + 1] : [],
       );
       while (await work(directory, entries, way));
@@ -134,7 +141,7 @@ describe('the same stream gives the same rows', () => {
           );
         },
       },
-      decode: (bytes) => [requests[Number(Buffer.from(bytes).toString()) - 1] as RecordedRequest],
+      decode: (bytes) => [(way.stream ?? requests)[Number(Buffer.from(bytes).toString()) - 1]!],
       store,
       publication,
       enricher: way.analysis ?? createEnricher({ embedder }),
@@ -234,6 +241,87 @@ describe('the same stream gives the same rows', () => {
       await sameAsWhole(await build({ shards: 1, batch: () => 70, restarts: () => false, analysis }));
       ok(restored > 2 * INSTANCES, `${restored} restored`);
       analysis.close();
+    } finally {
+      await pool.close();
+    }
+  });
+
+  /** Corrections of any messages and sessions by what was found anywhere. */
+  function corrections(): RecordedRequest[] {
+    const chance = sequenceOfChance(5);
+    const oneOf = <Value>(values: readonly Value[]): Value => values[Math.floor(chance() * values.length)]!;
+    /** Of what the request's instance has; null: nothing of the kind. */
+    const idOf = (request: RecordedRequest, groupBy: string): string | null => {
+      const number = EACH_INSTANCE.find((one) => instanceId(one) === request.instanceId)!;
+      const rows = GRANULARITIES.flatMap(
+        (granularity) => wholeAnswers[`${number} ${groupBy} ${granularity}`]?.elements ?? [],
+      );
+      const ids = rows.flatMap(({ dimensions: { topic, csatDsatSignal, gap, repeatedRequest } }) => {
+        return (topic ?? csatDsatSignal ?? gap ?? repeatedRequest)?.id ?? [];
+      });
+      return ids.length === 0 ? null : oneOf(ids);
+    };
+    const actionOf = (request: RecordedRequest, number: number): CurationAction => {
+      const kind = oneOf(['ASSIGN', 'EXCLUDE'] as const);
+      const said = Math.floor(chance() * request.messages.length);
+      const position = positionOf(requests.indexOf(request) + 1, said);
+      const of = (['TOPIC', 'SIGNAL', 'GAP', 'REPEATED_REQUEST', 'OUTCOME'] as const)[number % 5]!;
+      const id = of === 'OUTCOME' ? null : idOf(request, of === 'SIGNAL' ? 'CSAT_DSAT' : of);
+      if (id === null || of === 'OUTCOME')
+        return { kind: 'ASSIGN', of: 'OUTCOME', id: request.sessionId, outcome: oneOf(SESSION_OUTCOMES) };
+      return of === 'TOPIC'
+        ? { kind, of, id, text: request.messages[said]!.content }
+        : { kind, of, id, position };
+    };
+    return Array.from({ length: CORRECTIONS }, (_, number) => {
+      const request = oneOf(requests);
+      return decided(request, number, actionOf(request, number));
+    });
+  }
+
+  function decided(
+    { projectId, instanceId: instance, acceptedAt }: RecordedRequest,
+    number: number,
+    action: CurationAction,
+  ): RecordedRequest {
+    const id = uuid(8, number);
+    const curation = { id, keyId: 'key', action };
+    return {
+      requestId: id,
+      projectId,
+      instanceId: instance,
+      sessionId: '',
+      acceptedAt,
+      messages: [],
+      curation,
+    };
+  }
+
+  it('as people corrected it, in any batches, and as it was found once all is taken back', async () => {
+    const pool = await AnalysisPool.open({
+      threads: 2,
+      model: 'undertone-small',
+      modelsDirectory: MODELS,
+      memoryBytes: 1e9,
+    });
+    const corrected = corrections();
+    const undone = corrected.map((request, number) =>
+      decided(request, CORRECTIONS + number, { kind: 'UNDO', id: request.curation!.id }),
+    );
+    const answersOfStream = async (stream: readonly RecordedRequest[], most: number): Promise<object> => {
+      const analysis = pool.forShard(0);
+      const way = { shards: 1, stream, analysis, batch: () => most, restarts: () => false };
+      const rows = await rowsOf(await build(way), INSTANCES);
+      analysis.close();
+      return rows;
+    };
+    try {
+      const found = await rowsOf(whole, INSTANCES);
+      const live = await answersOfStream([...requests, ...corrected], 90);
+      notDeepEqual(live, found);
+      deepEqual(await answersOfStream([...requests, ...corrected], 10_000), live);
+      for (const most of [90, 10_000])
+        deepEqual(await answersOfStream([...requests, ...corrected, ...undone], most), found);
     } finally {
       await pool.close();
     }
