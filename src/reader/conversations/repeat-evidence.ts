@@ -248,9 +248,14 @@ function evidenceOfPair(
   const { words, values } = request;
   const isNew = (hash: number): boolean => !peer.words.includes(hash);
   const share = (count: number, of: number): number => count / Math.max(1, of);
-  const fresh = words.filter(isNew);
-  const shared = words.length - fresh.length;
-  const taken = fresh.filter((hash) => answerWords.includes(hash)).length;
+  let [shared, answers, taken] = [0, 0, 0];
+  for (const hash of words) {
+    const isFresh = isNew(hash);
+    const isAnswer = answerWords.includes(hash);
+    if (!isFresh) shared += 1;
+    if (isAnswer) answers += 1;
+    if (isFresh && isAnswer) taken += 1;
+  }
   const hasNewValue = values.some((hash) => isNew(hash) && !answerWords.includes(hash));
   const near = evidence.bare === 1 ? 0 : Math.max(0, Math.min(1, (meaning + UNRELATED) / UNRELATED));
   const related = Math.max(near, share(shared, Math.min(words.length, peer.words.length)));
@@ -276,7 +281,7 @@ function evidenceOfPair(
     ),
     newValue: Number(hasNewValue && evidence.insists === 0),
     rejects: Number(evidence.denies === 1 && taken > 0),
-    fromAnswer: share(words.filter((hash) => answerWords.includes(hash)).length, words.length),
+    fromAnswer: share(answers, words.length),
     onlyFromAnswer: share(taken, words.length),
     restates: Number(answerWords.length > 0 && peer.words.includes(answerWords[0]!)),
     longer: Math.max(-MOST_LONGER, Math.min(MOST_LONGER, longer)),

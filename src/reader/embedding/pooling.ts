@@ -60,7 +60,7 @@ export function withoutCommon(vector: Float32Array, common: Float32Array): Float
 /** Scales to unit length, in place; zeros and non-finite numbers become zeros. */
 function normalised(vector: Float32Array): Float32Array {
   let square = 0;
-  for (const x of vector) square += x * x;
+  for (let i = 0; i < vector.length; i++) square += vector[i]! * vector[i]!;
   if (!Number.isFinite(square) || square < 1e-12) return vector.fill(0);
   const scale = 1 / Math.sqrt(square);
   for (let i = 0; i < vector.length; i++) vector[i] = (vector[i] ?? 0) * scale;

@@ -132,7 +132,7 @@ const GLUE = [null, 'glued', 'first'] as const;
 export class PhraseMatcher<Kind extends string> {
   readonly #languages: readonly InLanguage<Kind>[];
   readonly #known = new Map<string, KnownToken>();
-  /** The tokens of the current text. */
+  /** The tokens of the current text, then those that are left of longer ones. */
   readonly #tokens: KnownToken[] = [];
   /** Number of words of the current text that each language knows. */
   readonly #counts: Uint8Array;
@@ -161,12 +161,12 @@ export class PhraseMatcher<Kind extends string> {
     const read = readText(content);
     const { tokens } = read;
     const known = this.#tokens;
-    known.length = 0;
-    for (let at = 0; at < tokens.length; at++) known.push(this.#knownToken(tokens[at]!.key));
+    for (let at = 0; at < tokens.length; at++) known[at] = this.#knownToken(tokens[at]!.key);
     const mask = this.#isStrict ? ~this.#excludedBy(read) : -1;
     const named = only === '' ? undefined : this.#languages.find(({ code }) => code === only);
-    const likely = named?.bit ?? likelyLanguages(known, this.#counts.fill(0), this.#isStrict) & mask;
-    const foreign = named === undefined ? this.#foreignTo(likely, known, mask) : 0;
+    const likely =
+      named?.bit ?? likelyLanguages(known, tokens.length, this.#counts.fill(0), this.#isStrict) & mask;
+    const foreign = named === undefined ? this.#foreignTo(likely, tokens.length, mask) : 0;
     const found: Found[] = [];
     const anchors = new Anchors(tokens);
     let steps = tokens.length;
@@ -182,7 +182,7 @@ export class PhraseMatcher<Kind extends string> {
       return false;
     };
     const counted = foreign === 0 ? found : found.filter(counts);
-    if (counted.length > 1) counted.sort((a, b) => a.end - b.end);
+    if (!isInOrder(counted)) counted.sort((a, b) => a.end - b.end);
     const contrasts = counted.filter((one) => this.#phraseOf(one).role === 'contrast');
     const denials = new Denials(this.#languages, tokens, (place, at) => this.#denies(place, at, read));
     return new MatchedText(read, this.#matchesOf(counted, tokens.length, denials), contrasts, steps);
@@ -223,11 +223,11 @@ export class PhraseMatcher<Kind extends string> {
    * The unlikely languages that know a word which no likely one knows, as bits: "merci" in an English turn. None in
    * strict mode.
    */
-  #foreignTo(likely: number, known: readonly KnownToken[], mask: number): number {
+  #foreignTo(likely: number, count: number, mask: number): number {
     let foreign = 0;
     if (this.#inOneLanguage || this.#isStrict) return foreign;
-    for (let at = 0; at < known.length; at++) {
-      const knowing = known[at]!.languages & mask;
+    for (let at = 0; at < count; at++) {
+      const knowing = this.#tokens[at]!.languages & mask;
       if ((knowing & likely) === 0) foreign |= knowing;
     }
     return foreign;
@@ -285,6 +285,12 @@ export class PhraseMatcher<Kind extends string> {
     this.#known.set(key, token);
     return token;
   }
+}
+
+/** True if the ends ascend, as they do where one language alone is found. */
+function isInOrder(found: readonly Found[]): boolean {
+  for (let at = 1; at < found.length; at++) if (found[at]!.end < found[at - 1]!.end) return false;
+  return true;
 }
 
 /** A token's relation to the one before it, as an index in `GLUE`. */

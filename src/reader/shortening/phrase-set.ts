@@ -65,9 +65,13 @@ class PhraseText {
   #lengths: Uint8Array | null = null;
   #sets = 0;
 
-  add({ start, end }: Pick<WordScan, 'start' | 'end'>, text: string): void {
-    const opener = openerOf(text.slice(start, end));
-    this.words.push(new PhraseWord(opener, start, end, this, this.words.length));
+  constructor(text: string, most: number) {
+    SCAN.begin(text);
+    while (this.words.length < most && SCAN.next()) {
+      const { start, end } = SCAN;
+      const opener = openerOf(text.slice(start, end));
+      this.words.push(new PhraseWord(opener, start, end, this, this.words.length));
+    }
   }
 
   lengthAt(place: number, { number }: PhraseSet): number {
@@ -102,12 +106,27 @@ class PhraseText {
   }
 }
 
+/** Most words of a text that are read where nothing else is said. */
+const MOST_WORDS = 80;
+
+interface CutText {
+  readonly text: string;
+  /** Most words that were read. */
+  readonly most: number;
+  readonly words: readonly PhraseWord[];
+}
+
+const NO_TEXT: CutText = { text: '', most: 0, words: [] };
+/** The text that was cut last: of three cuts, one is of the same text. */
+let last = NO_TEXT;
+
 /** The first words of a text; hyphens separate words here. */
-export function phraseWordsOf(text: string, most = 80): readonly PhraseWord[] {
-  const read = new PhraseText();
-  SCAN.begin(text);
-  while (read.words.length < most && SCAN.next()) read.add(SCAN, text);
-  return read.words;
+export function phraseWordsOf(text: string, most = MOST_WORDS): readonly PhraseWord[] {
+  const isWhole = last.words.length < last.most;
+  if (text === last.text && (isWhole ? last.words.length <= most : last.most === most)) return last.words;
+  const { words } = new PhraseText(text, most);
+  last = { text, most, words };
+  return words;
 }
 
 /** Most words that `…` stands for. */
@@ -187,6 +206,7 @@ export class PhraseSet {
     this.number = PhraseSet.count;
     PhraseSet.count += 1;
     openerOf = memoise(tellOpener);
+    last = NO_TEXT;
     for (const phrase of spaced) this.#add(phrase);
     const source =
       unspaced.length === 0 ? '(?!)' : alternatives(unspaced.map((one) => one.replaceAll('.', '\\.')));
@@ -272,32 +292,39 @@ const stemsOfKey = memoise((key: string): readonly string[] => {
   return pairs.filter((pair) => !SAYS_NOTHING.test(pair));
 });
 
-function keysIn(text: string, most = 80): string[] {
-  const keys: string[] = [];
+/** Calls `read` with the keys of the first words, until it returns true; returns whether it did. */
+function someKey(text: string, most: number, read: (key: string) => boolean): boolean {
   SCAN.begin(text);
-  while (keys.length < most && SCAN.next()) keys.push(keyOf(text.slice(SCAN.start, SCAN.end)));
-  return keys;
+  for (let left = most; left > 0 && SCAN.next(); left -= 1)
+    if (read(keyOf(text.slice(SCAN.start, SCAN.end)))) return true;
+  return false;
 }
 
 /** The stems of a text's words, numbers included. */
 export function stemsOf(text: string): ReadonlySet<string> {
-  return new Set(keysIn(text).flatMap(stemsOfKey));
+  const stems = new Set<string>();
+  someKey(text, MOST_WORDS, (key) => {
+    for (const stem of stemsOfKey(key)) stems.add(stem);
+    return false;
+  });
+  return stems;
 }
 
 /** True if a text contains a word with meaning. */
 export function saysSomething(text: string): boolean {
-  return keysIn(text, 40).some((key) => !/^\p{N}/u.test(key) && stemsOfKey(key).length > 0);
+  return someKey(text, 40, (key) => !/^\p{N}/u.test(key) && stemsOfKey(key).length > 0);
 }
 
 /** Approximate number of content words in a text, without numbers. `besides`: keys of words that do not count. */
 export function contentCount(text: string, besides?: ReadonlySet<string>): number {
   let pairs = 0;
   let count = 0;
-  for (const key of keysIn(text)) {
-    if (besides?.has(key) === true) continue;
+  someKey(text, MOST_WORDS, (key) => {
+    if (besides?.has(key) === true) return false;
     if (UNSPACED.test(key)) pairs += stemsOfKey(key).length;
     else if (!/^\p{N}/u.test(key) && !STOP_WORDS.has(key)) count += 1;
-  }
+    return false;
+  });
   return count + Math.ceil(pairs / 2);
 }
 

@@ -177,8 +177,11 @@ export function mainKeysOf(all: readonly RequestKeys[]): MainKeys[] {
 export function mainKeyBonus(a: MainKeys, b: MainKeys): number {
   const bonus = bonusOf(a.action, b.action) + bonusOf(a.thing, b.thing);
   if (a.language === b.language || a.language < 0 || b.language < 0 || a.thing !== b.thing) return bonus;
-  const nameOf = (key: number): string => (key < 0 ? '' : String(key));
   return bonus + sharedUse(nameOf(a.thing), nameOf(a.action), nameOf(b.action));
+}
+
+function nameOf(key: number): string {
+  return key < 0 ? '' : String(key);
 }
 
 function bonusOf(a: number, b: number): number {

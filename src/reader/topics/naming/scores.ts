@@ -177,7 +177,8 @@ function shapeOf(key: string, use: PhraseUse, uses: ReadonlyMap<string, PhraseUs
 
 function openFactorOf(key: string, { count }: PhraseUse, uses: ReadonlyMap<string, PhraseUse>): number {
   let most = 0;
-  for (const [longer, use] of uses) if (longer.startsWith(`${key} `)) most = Math.max(most, use.count);
+  const start = `${key} `;
+  for (const [longer, use] of uses) if (longer.startsWith(start)) most = Math.max(most, use.count);
   return most > 1 && most >= GOES_ON * count ? OPEN_FACTOR : TITLED_FACTOR;
 }
 
