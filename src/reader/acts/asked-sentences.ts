@@ -22,6 +22,7 @@ import {
 import { isCode } from '../shortening/program-text.ts';
 import { withoutCourtesies, withoutData, withoutHesitations } from '../shortening/trimming.ts';
 import { wordKey } from '../document/spaced-phrases.ts';
+import { LONG_SENTENCE } from './scored-sentence.ts';
 import { isUnspaced } from '../document/words.ts';
 
 const CODE = /```[^`]*(?:```|$)/gu;
@@ -38,8 +39,6 @@ const VAGUE: ReadonlySet<string> = new Set(
 /** The part of a turn that is read: its first UTF-16 units, and at most this many sentences of them. */
 const READ_LENGTH = 4000;
 const MOST_SENTENCES = 40;
-/** A longer sentence is shown by its clause, UTF-16 units. */
-const LONG_SENTENCE = 200;
 /** A sentence with this many content words says what it is about. */
 const ENOUGH = 2;
 /** A question with this many content words is the point of its turn. */

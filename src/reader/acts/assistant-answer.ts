@@ -10,10 +10,10 @@ import { contentCount } from '../shortening/phrase-set.ts';
 import { isCode } from '../shortening/program-text.ts';
 import { shortened, withoutWeakEnd } from '../shortening/shortening.ts';
 import { isUnspaced } from '../document/words.ts';
+import { REDACTED_LENGTH } from './redacted-turn.ts';
 import { isHidden, LEFT_OUT, readSentence, withoutTag, type ScoredSentence } from './scored-sentence.ts';
 
-/** The part of a turn that is read: its first UTF-16 units, and at most this many sentences of them. */
-const READ_LENGTH = 2400;
+/** Most sentences of a turn that are read. */
 const MOST_SENTENCES = 12;
 const CODE = /```[^`]*(?:```|$)/gu;
 const LINK = /\[([^\]\n]{1,100})\]\([^)\s]{1,300}\)/gu;
@@ -85,7 +85,7 @@ export interface AssistantAnswer {
 
 /** Reads the sentences of an assistant turn that may be the answer, and the acts of the turn. */
 export function readAnswer(content: string): AssistantAnswer {
-  const text = truncate(content, READ_LENGTH)
+  const text = truncate(content, REDACTED_LENGTH)
     .replace(CODE, `\n${LEFT_OUT}\n`)
     .replace(LINK, '$1')
     .replace(MARKUP, '');

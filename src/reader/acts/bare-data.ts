@@ -10,6 +10,7 @@ import { holdsQuestionMark } from '../document/question-marks.ts';
 import { everyPhrase } from '../personal/personal-lexicon.ts';
 import { personalSpans } from '../personal/redact.ts';
 import { foldedWordsOf, isFoldedStopWord } from '../document/words.ts';
+import { MOST_OF_NAME } from '../shortening/trimming.ts';
 import { ofKind, readSentence, substanceOf, type ReadSentence } from './read-sentence.ts';
 
 /** Bounds of such a sentence: longer ones say more than data. */
@@ -19,7 +20,6 @@ const MOST_WORDS = 5;
 const MOST_BESIDE_NUMBER = 3;
 const MOST_SMALL_WORDS = 4;
 const MOST_BEHIND_FIELD = 2;
-const MOST_OF_NAME = 3;
 /** Least digits of a number; a shorter one is an amount or a quantity. */
 const SHORTEST_NUMBER = 4;
 const YEAR = /^(?:19|20)\d{2}$/;

@@ -17,6 +17,7 @@ import { withoutGreeting } from '../shortening/trimming.ts';
 import { isUnspaced } from '../document/words.ts';
 import {
   isUnmarkedQuestion,
+  LEAST_UNSPACED,
   mannersActOf,
   assistantSentenceOf,
   taskActOf,
@@ -28,14 +29,14 @@ import {
 const FIRST_WORDS = 4;
 /** Most content words of a sentence that says nothing beside its redaction. */
 const LITTLE = 3;
-/** Least words, or UTF-16 units in scripts without spaces, of a statement before a closing question. */
+/** Least words of a statement before a closing question. */
 const LEAST_WORDS = 4;
-const LEAST_FRONT = 7;
 /** Least words after the colon of a lead to confirm. */
 const LEAST_BEHIND_LEAD = 7;
 /** Most UTF-16 units before the colon of a lead to confirm. */
 const MOST_OF_LEAD = 60;
-const LONG_SENTENCE = 200;
+/** Longest sentence that is shown whole, UTF-16 units. */
+export const LONG_SENTENCE = 200;
 /** Stands for omitted code. */
 export const LEFT_OUT = '\u{fffc}';
 
@@ -132,7 +133,7 @@ export function withoutTag(sentence: string): string[] {
   const front = sentence.slice(0, comma);
   const tag = sentence.slice(comma + 1).trim();
   if (comma < 0 || ASKED_BEFORE.test(front)) return [sentence];
-  if (isUnspaced(front)) return front.length >= LEAST_FRONT ? [`${front}。`, tag] : [sentence];
+  if (isUnspaced(front)) return front.length >= LEAST_UNSPACED ? [`${front}。`, tag] : [sentence];
   const words = phraseWordsOf(tag, 6);
   const isTag = TEXT_PHRASES.questionWords.endAt(words, 0) > 0 || TEXT_PHRASES.directives.endAt(words, 0) > 0;
   const start = phraseWordsOf(front, LEAST_WORDS);

@@ -3,6 +3,7 @@
  *
  * Test: test/reader/acts/courtesy-words.test.ts, test/reader/acts/turn-kinds.test.ts.
  */
+import { memoise } from '../document/word-cache.ts';
 import { loadPhraseFiles, type PhraseFile } from '../phrases/phrase-files.ts';
 import { PhraseMatcher } from '../phrases/phrase-matcher.ts';
 import { CourtesyWords } from './courtesy-words.ts';
@@ -94,17 +95,8 @@ export function nameOfAboutAssistant(language: string): string {
 
 /** Least letters of a typed courtesy or noise: the lexicon lists all shorter words of talk. */
 const SHORTEST_TYPED = 4;
-/** Size of the cache; it changes no result. */
-const REMEMBERED = 20_000;
-const typed = new Map<string, boolean>();
 
 /** True if a word in no phrase is a courtesy, run together or misspelt, or keyboard noise. */
-export function isTypedTalk(key: string): boolean {
-  if (key.length < SHORTEST_TYPED) return false;
-  let isTalk = typed.get(key);
-  if (isTalk !== undefined) return isTalk;
-  if (typed.size >= REMEMBERED) typed.clear();
-  isTalk = load().courtesies.has(key) || isKeyboardNoise(key);
-  typed.set(key, isTalk);
-  return isTalk;
-}
+export const isTypedTalk = memoise(
+  (key) => key.length >= SHORTEST_TYPED && (load().courtesies.has(key) || isKeyboardNoise(key)),
+);

@@ -9,17 +9,16 @@ import { accessPhrases } from '../phrases/ability-keys.ts';
 import { requestParts } from '../document/request-parts.ts';
 import { isUnspaced } from '../document/words.ts';
 import { requestName } from '../topics/naming/names.ts';
-import { isFragment } from './request-name.ts';
+import { LONGEST_NAME } from '../topics/naming/phrases.ts';
+import { isFragment, LEAST_NOUN } from './request-name.ts';
 import { isEvent, isVerb, isVerbForm, namingForm } from '../topics/naming/verb-forms.ts';
 
 const MOST_WORDS = 6;
 /** Languages whose phrases need their small words: "composition du sac de couchage". */
 const NEEDS_ALL_WORDS: ReadonlySet<string> = new Set(['de', 'es', 'fr', 'it', 'nl', 'pt']);
 const MOST_QUESTION_WORDS = 8;
-const LONGEST = 60;
 /** A verb before its object. */
 const ENGLISH_OBJECT = /^\S+ (?:your|the|my|our|an?|this|that|these|those|their|his|her|its|any)\b/iu;
-const LEAST_NOUN = 3;
 /** Digits, addresses, placeholders of personal data. */
 const TELLS_TOO_MUCH = /[\p{N}@•/\\]/u;
 /** A capital inside the text: a person or a product, abbreviations excepted. German capitalises all nouns. */
@@ -63,7 +62,7 @@ function questionName(question: string, language: string | null): string {
 }
 
 function isFit(name: string, mostWords: number, language: string | null): boolean {
-  if (name === '' || name.length > LONGEST || name.split(' ').length > mostWords) return false;
+  if (name === '' || name.length > LONGEST_NAME || name.split(' ').length > mostWords) return false;
   return language === 'de' || !INNER_CAPITAL.test(name);
 }
 

@@ -9,13 +9,14 @@ import { sentencesOf } from '../document/sentences.ts';
 import { TEXT_PHRASES } from '../shortening/phrase-set.ts';
 import { isUnspaced } from '../document/words.ts';
 import { requestName } from '../topics/naming/names.ts';
+import { LONGEST_NAME } from '../topics/naming/phrases.ts';
 import { isVerb, isVerbForm } from '../topics/naming/verb-forms.ts';
 import { capitalised, withoutMarks } from './title-and-summary.ts';
 
-const LONGEST = 60;
 /** Least characters of a phrase in a script without spaces. */
 const LEAST_UNSPACED = 3;
-const LEAST_NOUN = 3;
+/** Least characters of a thing. */
+export const LEAST_NOUN = 3;
 /**
  * A phrase of this many words that ends in a past form is a clause: "Zip on jacket broke". "Payment failed" is a name.
  */
@@ -49,7 +50,7 @@ export function nameOfRequest(text: string): string {
   if (hasThing) return capitalised(withParticiple(noun, text));
   const [shortest = ''] = sentencesOf(text)
     .map(withoutMarks)
-    .filter((sentence) => sentence !== '' && sentence.length <= LONGEST && !NUMBER.test(sentence))
+    .filter((sentence) => sentence !== '' && sentence.length <= LONGEST_NAME && !NUMBER.test(sentence))
     .toSorted((one, other) => one.length - other.length);
   return capitalised(shortest);
 }

@@ -7,7 +7,7 @@ import { LEXICON } from './lexicon.ts';
 import { wordsOf, type Word } from './words.ts';
 
 /** Most words of a request that are read. */
-const WORDS_READ = 40;
+export const WORDS_READ = 40;
 
 type Openings = ReadonlyMap<string, readonly (readonly string[])[]>;
 

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { once } from './once.ts';
+import { memoise } from './word-cache.ts';
 
 export const MODEL_PATH = resolve(import.meta.dirname, '../../../models/languages/languages.bin');
 
@@ -99,10 +100,6 @@ interface WordScores {
   readonly whole: number;
 }
 
-/** Bounds of the cache: number of words, and longest word, UTF-16 units. They change no result. */
-const REMEMBERED = 10_000;
-const LONGEST_REMEMBERED = 24;
-
 /** A loaded model. Serves one call at a time, because calls share buffers. */
 export class LanguageModel {
   readonly #header: ModelHeader;
@@ -110,7 +107,7 @@ export class LanguageModel {
   readonly #postings: Uint8Array;
   readonly #groups: ReadonlyMap<string, readonly [first: number, languages: readonly string[]]>;
   readonly #scores: Int32Array;
-  readonly #words = new Map<string, WordScores>();
+  readonly #scoresOf = memoise((word) => this.#scoresOfNew(word));
 
   constructor(header: ModelHeader, counts: Uint8Array, postings: Uint8Array) {
     this.#header = header;
@@ -164,16 +161,11 @@ export class LanguageModel {
     return count + 1;
   }
 
-  #scoresOf(word: string): WordScores {
-    const remembered = this.#words.get(word);
-    if (remembered !== undefined) return remembered;
+  #scoresOfNew(word: string): WordScores {
     const all = this.#scores.slice();
     const features = this.#addFeatures([word], false);
     const made = { scores: this.#scores.slice(), features, whole: wholeOf(word) };
     this.#scores.set(all);
-    if (word.length > LONGEST_REMEMBERED) return made;
-    if (this.#words.size >= REMEMBERED) this.#words.clear();
-    this.#words.set(word, made);
     return made;
   }
 

@@ -3,6 +3,7 @@
  *
  * Test: test/reader/document/letters.test.ts.
  */
+import { memoise } from './word-cache.ts';
 
 /** Scripts with a language that is detected, in the order of `SCRIPTS`. */
 export type Script = (typeof SCRIPTS)[number][0];
@@ -90,11 +91,6 @@ interface Part {
   readonly isTitled: boolean;
 }
 
-/** Bounds of the cache: number of tokens, and longest token, UTF-16 units. They change no result. */
-const REMEMBERED = 10_000;
-const LONGEST_REMEMBERED = 24;
-const TOKENS = new Map<string, ReadToken>();
-
 /** The words of `text`, one entry per script, the script of greatest weight first. */
 export function lettersOf(text: string): ScriptWords[] {
   const found = new Map<Script, ScriptWords>();
@@ -107,22 +103,16 @@ export function lettersOf(text: string): ScriptWords[] {
   return [...found.values()].sort((a, b) => weightOf(b) - weightOf(a));
 }
 
-function readToken(token: string): ReadToken {
-  const remembered = TOKENS.get(token);
-  if (remembered !== undefined) return remembered;
+const readToken = memoise((token: string): ReadToken => {
   const isNoText = LINK.test(token) || (CODE.test(token) && ASCII.test(token));
   const words = isNoText ? [] : [...token.matchAll(LETTERS)];
-  const read: ReadToken = {
+  return {
     isNoText,
     isShouted: token === token.toUpperCase(),
     isAbbreviation: CAPITALS.test(token) && !SMALL.test(token),
     parts: words.flatMap(([word]) => partsOf(word)),
   };
-  if (token.length > LONGEST_REMEMBERED) return read;
-  if (TOKENS.size >= REMEMBERED) TOKENS.clear();
-  TOKENS.set(token, read);
-  return read;
-}
+});
 
 /** Removes every second part between fences: it is code, also the last one if its fence is not closed. */
 function withoutCode(text: string): string {

@@ -11,7 +11,7 @@ const MOST_WORDS = 4096;
 const LONGEST = 12;
 
 /** Wraps `compute`, which must depend on the word alone, in a cache. */
-export function memoise<Result extends object | string>(
+export function memoise<Result extends object | string | boolean>(
   compute: (word: string) => Result,
 ): (word: string) => Result {
   const known = new Map<string, Result>();

@@ -23,8 +23,8 @@ const CONJUNCTIONS: ReadonlySet<string> = new Set(
 );
 /** Most phrases that are cut from the front, and from the end. */
 const ROUNDS = 8;
-/** Most words of a name after a greeting or "my name is". */
-const MOST_OF_NAME = 3;
+/** Most words of a person's name. */
+export const MOST_OF_NAME = 3;
 
 /** Marks, spaces and pictures before the first word. Quotes, brackets and currency signs belong to the text. */
 const BEFORE = new RegExp(

@@ -13,14 +13,13 @@ import { bytesOf, COUNT, FLAG, listOf, record, TEXT, type Codec } from '../../do
 import { normOf } from '../numeric/vectors.ts';
 import { ChangeTracker } from './change-tracker.ts';
 import type { MicroCluster } from './micro-cluster.ts';
-import { exampleOf, nearnessOf, type Example } from './own-topics.ts';
+import { EXAMPLE_BYTES, exampleOf, nearnessOf, type Example } from './own-topics.ts';
 import type { TopicState } from './topic-state.ts';
 
 const VERSION_KIND = 'label';
 const HELD_KIND = 'label-micro';
-/** Estimated memory of a version besides its vectors, of an example, and of the labels of a micro-cluster, bytes. */
+/** Estimated memory of a version besides its vectors, and of the labels of a micro-cluster, bytes. */
 const VERSION_BYTES = 500;
-const EXAMPLE_BYTES = 1500;
 const HELD_BYTES = 120;
 
 /** What a label is from one decision on. */

@@ -45,7 +45,7 @@ export function nearnessOf(
 }
 
 /** Estimated memory of an example besides its vector, bytes. */
-const EXAMPLE_BYTES = 1500;
+export const EXAMPLE_BYTES = 1500;
 
 /** The own topics of one instance, with their examples. */
 export class OwnTopics {

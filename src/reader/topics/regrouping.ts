@@ -13,11 +13,8 @@ import { weightOf } from './micro-cluster.ts';
 import { renameChangedTopics } from './naming/topic-names.ts';
 import { placeOwnTopics } from './own-topic-clusters.ts';
 import { recluster } from './topic-clusters.ts';
-import { createTopicOf } from './topic-creation.ts';
+import { CLEAR_GAIN, createTopicOf } from './topic-creation.ts';
 import type { TopicState } from './topic-state.ts';
-
-/** Gain, on a similarity scale of 1, at which a part leaves its core and a loose micro-cluster changes its topic. */
-const CLEAR_GAIN = 0.1;
 
 /**
  * Number of requests at which to regroup next: at 3, 4, 6, 9, …, then every 500 and gradually less often, down to every

@@ -21,8 +21,11 @@ const FEW_TOPICS = 100;
  * in topics.
  */
 const LEAST_ROOT = { free: 0.1, loose: 0.25 };
-/** Least lead of the similarity within the group over that to any topic, on a similarity scale of 1. */
-const CLEAR_GAIN = 0.1;
+/**
+ * A clear gain in similarity, on a similarity scale of 1: the lead of a waiting group over any topic, of a part that
+ * leaves its core, and of another topic for a loose micro-cluster.
+ */
+export const CLEAR_GAIN = 0.1;
 
 /** Turns a waiting group into a topic if it has enough requests. */
 export function createTopicIfDue(state: TopicState, members: readonly MicroCluster[]): void {

@@ -22,7 +22,8 @@ const FIRST_WORDS = 4;
 /** A sentence says something besides its pleasantry if this many words follow; fewer after a comma. */
 const WORDS_AFTER = { sentence: 7, comma: 4 } as const;
 const LONG_UNSPACED = 24;
-const LEAST_FRONT = 7;
+/** Least UTF-16 units of a statement in a script without spaces. */
+export const LEAST_UNSPACED = 7;
 
 /** A sentence for the rules below. Each phrase is looked up once. */
 export class AssistantSentence {
@@ -232,7 +233,7 @@ function holdsAsidesAlone(words: readonly PhraseWord[]): boolean {
 function goesOnUnspaced(text: string): boolean {
   const rest = text.slice(TEXT_PHRASES.pleasantries.unspacedAt(text, 0));
   if (!/^.?[，,、]/u.test(rest)) return text.length > LONG_UNSPACED;
-  return rest.length >= LEAST_FRONT && TEXT_PHRASES.pleasantries.firstIn(rest, phraseWordsOf(rest)) < 0;
+  return rest.length >= LEAST_UNSPACED && TEXT_PHRASES.pleasantries.firstIn(rest, phraseWordsOf(rest)) < 0;
 }
 
 /** Builds the input of the manners table from a text, for its test. */

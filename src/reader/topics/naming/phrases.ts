@@ -10,7 +10,8 @@ import { LEXICON } from '../../document/lexicon.ts';
 import { isVerb, isVerbForm } from './verb-forms.ts';
 import type { Token, Tokens } from './tokens.ts';
 
-const LONGEST_NAME = 60;
+/** Longest name, UTF-16 units. */
+export const LONGEST_NAME = 60;
 const PARTICLES: ReadonlySet<string> = new Set(LEXICON.particles.all);
 const GENITIVES: ReadonlySet<string> = new Set(LEXICON.genitives.all);
 /** Most words of a name. */

@@ -3,14 +3,11 @@
  *
  * Test: test/reader/topics/naming/phrases.test.ts.
  */
-import { coreStart } from '../../document/core-words.ts';
+import { coreStart, WORDS_READ } from '../../document/core-words.ts';
 import { grammarOfWords, ROLE } from './grammar.ts';
 import { LEXICON } from '../../document/lexicon.ts';
 import { isUnspaced, wordsOf, type Word } from '../../document/words.ts';
 import { isVerb, isVerbForm, namingForm, verbStemOf } from './verb-forms.ts';
-
-/** Most words of a request that are read. */
-const WORDS_READ = 40;
 
 /** `dropped`: a name omits it and goes on (article, adverb, number). `end`: no phrase crosses it. */
 export type Part = 'content' | 'connector' | 'negation' | 'auxiliary' | 'dropped' | 'end';
