@@ -22,11 +22,12 @@ let words: Words | null = null;
 function read(): Words {
   const whole = new Set<string>();
   const stems = new Set<string>();
-  for (const language of LANGUAGES.values())
-    for (const phrase of phrasesOf(language))
-      for (const word of phrase.split(' '))
-        if (word.endsWith('-')) stems.add(fold(word.slice(0, -1)));
-        else whole.add(fold(word));
+  const addPhrase = (phrase: string): void => {
+    for (const word of phrase.split(' '))
+      if (word.endsWith('-')) stems.add(fold(word.slice(0, -1)));
+      else whole.add(fold(word));
+  };
+  for (const language of LANGUAGES.values()) phrasesOf(language).forEach(addPhrase);
   return { whole, stems, longestStem: Math.max(0, ...[...stems].map((stem) => stem.length)) };
 }
 

@@ -30,18 +30,20 @@ function readNames(): Record<NameSection, Set<string>> {
     NameSection,
     Set<string>
   >;
-  for (const file of readdirSync(DIRECTORY).toSorted()) {
-    let section: NameSection | undefined;
-    for (const word of readFileSync(join(DIRECTORY, file), 'utf8').split(/\s+/u)) {
-      if (word === '') continue;
-      const head = SECTIONS.find((one) => word === `[${one}]`);
-      if (head !== undefined) section = head;
-      else if (section === undefined || word.startsWith('['))
-        throw new SetupError(
-          `lexicon/names/${file} has "${word}" below none of [${SECTIONS.join('], [')}]: correct it`,
-        );
-      else names[section].add(word);
-    }
-  }
+  for (const file of readdirSync(DIRECTORY).toSorted()) addNames(file, names);
   return names;
+}
+
+function addNames(file: string, names: Readonly<Record<NameSection, Set<string>>>): void {
+  let section: NameSection | undefined;
+  for (const word of readFileSync(join(DIRECTORY, file), 'utf8').split(/\s+/u)) {
+    if (word === '') continue;
+    const head = SECTIONS.find((one) => word === `[${one}]`);
+    if (head !== undefined) section = head;
+    else if (section === undefined || word.startsWith('['))
+      throw new SetupError(
+        `lexicon/names/${file} has "${word}" below none of [${SECTIONS.join('], [')}]: correct it`,
+      );
+    else names[section].add(word);
+  }
 }

@@ -80,13 +80,15 @@ export class TurnReader {
     const found = enrichments.slice(from, from + READ_TOGETHER);
     const readings = together.map((turn, index) => this.#readingOf(turn, found[index]));
     const ahead = aheadOf(together, found, readings, hasTurns);
-    for (const read of READERS) {
-      for (const one of ahead) {
-        this.#steps.onText(from + one.place);
-        read(one);
-      }
-    }
+    for (const read of READERS) this.#readAll(read, ahead, from);
     return readings;
+  }
+
+  #readAll(read: (typeof READERS)[number], ahead: readonly Ahead[], from: number): void {
+    for (const one of ahead) {
+      this.#steps.onText(from + one.place);
+      read(one);
+    }
   }
 
   #readingOf(turn: Turn, found: Enrichment = NOTHING_FOUND): TurnReading {
