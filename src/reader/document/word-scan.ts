@@ -63,7 +63,7 @@ export class WordScan {
     for (;;) {
       for (let width = 1; width > 0; at += width) {
         width = this.#widthAt(at, BIT.letter | BIT.mark);
-        if (width === 0 && text.charCodeAt(at) === this.#joiner) width = 1;
+        if (width === 0 && at < length && text.charCodeAt(at) === this.#joiner) width = 1;
       }
       if ((bitsAt(text, at) & this.#joins) === 0 || this.#widthAt(at + 1, BIT.letter) === 0) break;
       at += 1;
@@ -84,7 +84,8 @@ export class WordScan {
 }
 
 function bitsAt(text: string, at: number): number {
+  // A read after the end would give NaN, and make each read one of floating-point numbers.
+  if (at >= text.length) return 0;
   const unit = text.charCodeAt(at);
-  // `charCodeAt` after the end is NaN.
-  return unit >= 0 ? BITS[unit]! || tell(unit) : 0;
+  return BITS[unit]! || tell(unit);
 }

@@ -75,7 +75,13 @@ export function eachRun(text: string, take: TakeRun): void {
         const next = classOf(unit);
         if (next === LETTER) letters = true;
         else if (next === DIGIT) digits = true;
-        else if (!isApostrophe(unit) || digits || classOf(text.charCodeAt(at + 1) || 0x20) !== LETTER) break;
+        else if (
+          !isApostrophe(unit) ||
+          digits ||
+          at + 1 >= text.length ||
+          classOf(text.charCodeAt(at + 1)) !== LETTER
+        )
+          break;
       }
     }
     take(start, at, type === UNSPACED_LETTER ? 'unspaced' : kindOf(letters, digits), spaced, line);

@@ -96,7 +96,8 @@ function addRunsOfAscii(tokens: Token[], text: string): void {
       for (at += 1; at < text.length; at++) {
         const code = text.charCodeAt(at);
         if (ASCII[code] === LETTER) continue;
-        if ((code !== 0x27 && code !== 0x60) || ASCII[text.charCodeAt(at + 1)] !== LETTER) break;
+        if ((code !== 0x27 && code !== 0x60) || at + 1 >= text.length) break;
+        if (ASCII[text.charCodeAt(at + 1)] !== LETTER) break;
         hasApostrophe = true;
       }
     } else {
