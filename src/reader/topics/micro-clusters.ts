@@ -129,13 +129,14 @@ export class MicroClusters {
     const norms = Float64Array.from(members, ({ norm }) => norm);
     const weights = Float64Array.from(members, ({ weight }) => weight);
     const keys = keyScale === 0 ? null : mainKeysOf(members.map((member) => member.keys));
-    for (let row = 1, at = 0; row < members.length; row += 1) {
+    const weighRow = (row: number): void => {
       const [norm, weight, own] = [norms[row]!, keyScale * weights[row]!, keys?.[row]];
-      for (let other = 0; other < row; other += 1, at += 1) {
+      for (let other = 0, at = startOfRow(row); other < row; other += 1, at += 1) {
         totals[at]! *= norm * norms[other]!;
         if (own !== undefined) totals[at]! += mainKeyBonus(own, keys![other]!) * weight * weights[other]!;
       }
-    }
+    };
+    for (let row = 1; row < members.length; row += 1) weighRow(row);
     return totals;
   }
 
