@@ -8,14 +8,14 @@ import { SESSION_OUTCOMES, type SessionOutcome } from '../../domain/session-outc
 import { LEXICON_DIRECTORY } from './lexicon.ts';
 import { languageFiles, listOf, readLexiconFile } from './lexicon-file.ts';
 
-/** Words with single spaces; `*` ends a prefix, `…` stands for up to four words. */
-const PHRASE = /^(?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…)(?: (?:[\p{L}\p{M}\p{N}'.\u200c-]+\*?|…))*$/u;
+/** Words with single spaces; `-` ends a prefix, `…` stands for up to four words. */
+const PHRASE = /^(?:[\p{L}\p{M}\p{N}'.\u200c-]+|…)(?: (?:[\p{L}\p{M}\p{N}'.\u200c-]+|…))*$/u;
 
 /** Schema of phrases: lower case, no duplicates, sorted by code point. */
 const phrases = listOf((list, tell) => {
   list.forEach((phrase, place) => {
     const before = list[place - 1];
-    if (!PHRASE.test(phrase)) tell(place, `"${phrase}" holds more than words, * and …`);
+    if (!PHRASE.test(phrase)) tell(place, `"${phrase}" holds more than words, - and …`);
     if (phrase !== phrase.toLowerCase() || (before !== undefined && before >= phrase))
       tell(place, `"${phrase}" is not in lower case, stands twice or is not sorted`);
   });

@@ -182,10 +182,10 @@ function isWord({ text, kind }: PhrasePart, word: PhraseWord | undefined): boole
 /** What joins two words of a phrase that a text separates. */
 const HYPHEN = /[-.\u200c](?=\p{L})/u;
 
-/** Parses a part of a phrase in the lexicon's notation; `*` ends a prefix. */
+/** Parses a part of a phrase in the lexicon's notation; `-` ends a prefix. */
 function partOf(part: string): PhrasePart {
   if (part === '…') return { text: part, kind: 'gap' };
-  const isBeginning = part.endsWith('*');
+  const isBeginning = part.endsWith('-');
   return { text: keyOf(isBeginning ? part.slice(0, -1) : part), kind: isBeginning ? 'beginning' : 'word' };
 }
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { PhraseSet, phraseWordsOf } from '../../../src/reader/shortening/phrase-set.ts';
 
 const set = new PhraseSet(
-  ['are you', 'are you there', 'forward your … to', 'perenn*', 'est-ce que'],
+  ['are you', 'are you there', 'forward your … to', 'perenn-', 'est-ce que'],
   ['请稍等'],
 );
 const first = (text: string): number => set.firstIn(text, phraseWordsOf(text));
@@ -33,7 +33,7 @@ describe('PhraseSet', () => {
   it('finds phrases of sets that are made after a word was read', () => {
     const text = 'the quokka sleeps in a burrow';
     phraseWordsOf(text);
-    const late = Array.from({ length: 40 }, () => new PhraseSet(['quokka sleeps', 'bur*'], []));
+    const late = Array.from({ length: 40 }, () => new PhraseSet(['quokka sleeps', 'bur-'], []));
     for (const set of late) equal(set.firstIn(text, phraseWordsOf(text)), 1);
     const words = phraseWordsOf('in a burrow');
     for (const set of late) equal(set.endAt(words, 2), 3);
