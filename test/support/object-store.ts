@@ -29,7 +29,11 @@ export interface TestObjectStore {
   close(): Promise<void>;
 }
 
-export async function startObjectStore(prefix = 'views'): Promise<TestObjectStore> {
+/** `delayMs`: time before each answer. */
+export async function startObjectStore(
+  prefix = 'views',
+  { delayMs = 0 }: { readonly delayMs?: number } = {},
+): Promise<TestObjectStore> {
   const { path: folder, remove } = temporaryDirectory();
   const served = new S3rver({ directory: folder, silent: true, configureBuckets: [{ name: BUCKET }] });
   await served.configureBuckets();
@@ -39,7 +43,7 @@ export async function startObjectStore(prefix = 'views'): Promise<TestObjectStor
     started.requests.push(`${method} ${url}`);
     const fault = started.fault?.(method, url) ?? null;
     if (fault === 'hang') return;
-    if (fault === null) return void answer(asked, reply);
+    if (fault === null) return void setTimeout(() => answer(asked, reply), delayMs);
     asked.resume();
     reply.writeHead(fault).end();
   });

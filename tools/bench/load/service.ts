@@ -77,12 +77,14 @@ const UNLIMITED = {
 /** Makes a key as `npm run keys` does, without a process of its own. */
 async function keyOf(
   projectName: string,
-  server: { readonly dataDir: string; readonly natsPort: number },
+  server: {
+    readonly dataDir: string;
+    readonly natsPort: number;
+    readonly natsUrl: string | undefined;
+    readonly natsToken: string | undefined;
+  },
 ): Promise<string> {
-  const connection = await openConnection({
-    ...connectionOptions({ ...server, natsUrl: undefined, natsToken: undefined }),
-    name: 'benchmark',
-  });
+  const connection = await openConnection({ ...connectionOptions(server), name: 'benchmark' });
   try {
     const registry = await openRegistry(connection);
     try {
@@ -142,7 +144,13 @@ export async function startMeasuredService(
   const log = (): Promise<string> => readFile(logFile, 'utf8').catch(() => '');
   try {
     await waitUntilReady(url, 180_000, service.ended);
-    const newKey = (project: string): Promise<string> => keyOf(project, { dataDir: folder, natsPort });
+    const newKey = (project: string): Promise<string> =>
+      keyOf(project, {
+        dataDir: folder,
+        natsPort,
+        natsUrl: env['NATS_URL'],
+        natsToken: env['NATS_TOKEN'],
+      });
     return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, log, stop };
   } catch (error) {
     const tail = (await log()).split('\n').slice(-15).join('\n');

@@ -1,0 +1,151 @@
+/** What does it cost to share the views among machines, and how fresh are answers of each of them? */
+import { join, resolve } from 'node:path';
+import { startServer } from '../../src/stream/server/server.ts';
+import { startObjectStore } from '../../test/support/object-store.ts';
+import { benchmark } from './load/benchmark.ts';
+import { corpora, take, type Conversation } from './load/distinct-texts.ts';
+import { fixedLoopMs } from './load/fixed-loop.ts';
+import { inFolder } from './load/folder.ts';
+import { freshnessUntil } from './load/freshness.ts';
+import { ConnectionPool } from './load/http-load.ts';
+import { freePort, request, startMeasuredService, untilCounted, type OwnService } from './load/service.ts';
+import { useOf } from './load/service-use.ts';
+import { table } from './load/table.ts';
+
+const USAGE = `Usage: npm run bench -- machines [OPTIONS]
+
+What does it cost to share the views among machines, and how fresh are the answers of each? One machine with its own
+views, then one, two and more that share them through an object store whose answers take --delay ms. All of them, the
+NATS server and the store run on this machine. Each counts the same messages: texts are the demo's, each time with other
+words. The processor time is that of all workers, or of all webs, for a message. Then messages come in two a second, and the
+answers of the last machine are looked at.
+
+  --messages N   messages of each (default: 6000)
+  --machines N   the most machines (default: 3)
+  --shards N     shards where views are shared (default: 4)
+  --delay MS     time of each answer of the store (default: 30)
+  --seconds N    how long freshness is looked at (default: 20)`;
+
+const INSTANCES = 16;
+const TOGETHER = 50;
+
+export const command = benchmark(
+  USAGE,
+  { messages: 6000, machines: 3, shards: 4, delay: 30, seconds: 20 },
+  async ({ messages, machines, shards, delay, seconds }) => {
+    const conversations = await take(corpora()['demo']!(), messages);
+    const rows: string[][] = [];
+    for (let count = 0; count <= machines; count += 1)
+      rows.push(
+        await inFolder((folder) => measured(folder, conversations, { count, shards, delay, seconds })),
+      );
+    const head = [
+      'machines',
+      'counted/s',
+      'workers µs',
+      'loops/1000',
+      'webs µs',
+      'PUT/s',
+      'GET/s',
+      'fresh p50',
+      'p95',
+    ];
+    console.log(table(head, rows));
+  },
+);
+
+interface Setting {
+  /** 0: one machine with its own views. */
+  readonly count: number;
+  readonly shards: number;
+  readonly delay: number;
+  readonly seconds: number;
+}
+
+async function measured(
+  dataDir: string,
+  conversations: readonly Conversation[],
+  { count, shards, delay, seconds }: Setting,
+): Promise<string[]> {
+  const cacheDir = join(resolve(import.meta.dirname, '../..'), '.cache');
+  const nats = await startServer({ dataDir, port: await freePort(), cacheDir });
+  const objects = await startObjectStore('views', { delayMs: delay });
+  const env = {
+    NATS_URL: nats.url,
+    NATS_TOKEN: nats.token,
+    SHARDS: String(shards),
+    ...(count === 0 ? {} : objects.env),
+  };
+  const services: OwnService[] = [];
+  try {
+    const loopMs = fixedLoopMs();
+    while (services.length < Math.max(1, count)) services.push(await startMeasuredService(env));
+    const [service] = services as [OwnService];
+    const last = { ...services.at(-1)!, key: service.key };
+    const instances = [];
+    for (let made = 0; made < INSTANCES; made += 1)
+      instances.push((await request<{ id: string }>(service, 'instances', {})).id);
+    for (const id of instances)
+      await untilCounted(last, id, await send(service, id, conversations.slice(0, 1)));
+    // Shards move once a machine has come, and not again.
+    await new Promise((settled) => setTimeout(settled, 4000));
+    const before = await useOfAll(services);
+    const startedAt = performance.now();
+    objects.requests.length = 0;
+    const positions = new Map<string, number>();
+    const rest = conversations.slice(1);
+    for (let from = 0; from < rest.length; from += TOGETHER) {
+      const id = instances[(from / TOGETHER) % INSTANCES]!;
+      positions.set(id, await send(service, id, rest.slice(from, from + TOGETHER)));
+    }
+    for (const [id, position] of positions) await untilCounted(last, id, position);
+    const tookMs = performance.now() - startedAt;
+    const after = await useOfAll(services);
+    const sent = rest.reduce((sum, { length }) => sum + length, 0);
+    const micros = (name: string): number => ((after.get(name)! - before.get(name)!) * 1000) / sent;
+    const asked = (method: string): string =>
+      ((objects.requests.filter((each) => each.startsWith(method)).length * 1000) / tookMs).toFixed(1);
+    const requests = ['PUT', 'GET'].map(asked);
+    const { id: instanceId } = await request<{ id: string }>(service, 'instances', {});
+    const pool = new ConnectionPool(last.url, 8);
+    const until = new Promise((ended) => setTimeout(ended, seconds * 1000));
+    const fresh = await freshnessUntil(until, { pool, key: service.key, instanceId });
+    pool.close();
+    return [
+      count === 0 ? '1, own views' : String(count),
+      ((sent * 1000) / tookMs).toFixed(0),
+      micros('worker').toFixed(0),
+      (micros('worker') / loopMs).toFixed(2),
+      micros('web').toFixed(0),
+      ...requests,
+      ...[0.5, 0.95].map((share) => fresh.quantile(share).toFixed(0)),
+    ];
+  } finally {
+    await Promise.all(services.map((each) => each.stop()));
+    await nats.stop();
+    await objects.close();
+  }
+}
+
+async function send(service: OwnService, instanceId: string, some: readonly Conversation[]): Promise<number> {
+  const lines = some.map((messages, number) =>
+    JSON.stringify({
+      instanceId,
+      messages: messages.map((message) => ({ ...message, userId: `u${number}` })),
+    }),
+  );
+  const type = 'application/x-ndjson';
+  return (await request(service, 'ingest/batch/', lines.join('\n'), { type })).position;
+}
+
+/** Processor time of all services by process, milliseconds. */
+async function useOfAll(services: readonly OwnService[]): Promise<Map<string, number>> {
+  const all = new Map([
+    ['worker', 0],
+    ['web', 0],
+  ]);
+  for (const { dataDir } of services)
+    for (const [name, { processorMs }] of await useOf(dataDir))
+      all.set(name, (all.get(name) ?? 0) + processorMs);
+  return all;
+}
