@@ -4,6 +4,7 @@
  *
  * Test: test/cluster/shared-shard.test.ts.
  */
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
@@ -34,8 +35,6 @@ export interface ShardUploadsOptions {
   readonly logger: Logger;
   /** Called after each manifest that all machines see. */
   readonly onPublished?: () => Promise<void>;
-  /** Milliseconds since 1970-01-01 UTC. */
-  readonly now?: () => number;
   /** Default KEEP_MS. */
   readonly keepMs?: number;
 }
@@ -58,7 +57,7 @@ export class ShardUploads {
   private constructor(
     options: ShardUploadsOptions,
     revision: number,
-    { manifest, files }: Omit<PublishedShard, 'run'>,
+    { manifest, files }: Pick<PublishedShard, 'manifest' | 'files'>,
   ) {
     this.#options = options;
     this.#revision = revision;
@@ -74,7 +73,8 @@ export class ShardUploads {
     for (;;) {
       const before = await readKey<PublishedShard>(bucket, key);
       const { manifest = null, files = {} } = before?.value ?? {};
-      const revision = await writeKey(bucket, key, { run, manifest, files }, before?.revision ?? null);
+      const taken = { run, machine: hostname(), at: Date.now(), manifest, files };
+      const revision = await writeKey(bucket, key, taken, before?.revision ?? null);
       if (revision !== null) return new ShardUploads(options, revision, { manifest, files });
     }
   }
@@ -137,7 +137,8 @@ export class ShardUploads {
       return;
     }
     const files = Object.fromEntries(wanted.map((file) => [file, this.#stored.get(file)!]));
-    const revision = await writeKey(bucket, key, { run, manifest, files }, this.#revision);
+    const entry = { run, machine: hostname(), at: Date.now(), manifest, files };
+    const revision = await writeKey(bucket, key, entry, this.#revision);
     if (revision === null) {
       await this.#whenRefused();
       return;
@@ -146,7 +147,7 @@ export class ShardUploads {
     for (const [file, { name }] of this.#stored)
       if (!(file in files)) {
         this.#stored.delete(file);
-        this.#dropped.set(name, this.#now());
+        this.#dropped.set(name, performance.now());
       }
     if (this.#published === null)
       logger.info({ event: 'shard_shared', shard }, 'the views of a shard are in the object store');
@@ -197,7 +198,7 @@ export class ShardUploads {
   async #removeDropped(): Promise<void> {
     const { store, keepMs = KEEP_MS } = this.#options;
     for (const [name, since] of this.#dropped) {
-      if (this.#now() - since < keepMs) return;
+      if (performance.now() - since < keepMs) return;
       await store.remove(name);
       this.#dropped.delete(name);
     }
@@ -209,11 +210,7 @@ export class ShardUploads {
     const named = new Set([...this.#stored.values()].map(({ name }) => name));
     for (const { name } of await store.list(prefix))
       if (!named.has(name) && !keep.has(name) && !name.startsWith(`${prefix}${run}/`))
-        this.#dropped.set(name, this.#now());
-  }
-
-  #now(): number {
-    return (this.#options.now ?? Date.now)();
+        this.#dropped.set(name, performance.now());
   }
 }
 

@@ -81,6 +81,7 @@ export class StateCopies {
         name: `${prefix}states/${sha256}`,
         sha256,
         sequence,
+        at: Date.now(),
         ...(before === null ? {} : { before: before.value.name }),
       };
       await store.upload(stored.name, file);

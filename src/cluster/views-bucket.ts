@@ -20,6 +20,10 @@ export interface StoredFile {
 export interface PublishedShard {
   /** The run of the owner: one that another owner has replaced writes no more. */
   readonly run: string;
+  /** Name of the owner's machine. */
+  readonly machine: string;
+  /** When it was written, by the owner's clock, milliseconds since 1970-01-01 UTC. */
+  readonly at: number;
   /** Null before the first publication. */
   readonly manifest: Manifest | null;
   /** The objects of the manifest's files. */
@@ -30,6 +34,8 @@ export interface PublishedShard {
 export interface StoredState extends StoredFile {
   /** Stream sequence of the copy. */
   readonly sequence: number;
+  /** When it was made, by the owner's clock, milliseconds since 1970-01-01 UTC. */
+  readonly at: number;
   /** Name of the object of the copy before it. */
   readonly before?: string;
 }
@@ -81,6 +87,29 @@ export function objectsOf(views: SharedDefinition, shard: number): string {
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}
+
+/** A shard of the views that answer. */
+export interface ShardStatus {
+  readonly shard: number;
+  readonly published: PublishedShard | null;
+  readonly state: StoredState | null;
+}
+
+/** Reads what is known of the views that answer; null if there are none. */
+export async function statusOf(
+  bucket: KeyValueBucket,
+  keys: ViewsKeys,
+): Promise<{ readonly views: SharedDefinition; readonly shards: readonly ShardStatus[] } | null> {
+  const active = await readKey<SharedDefinition>(bucket, keys.active);
+  if (active === null) return null;
+  const views = active.value;
+  const shards = Array.from({ length: views.shards }, async (_, shard) => ({
+    shard,
+    published: (await readKey<PublishedShard>(bucket, keys.shard(views, shard)))?.value ?? null,
+    state: (await readKey<StoredState>(bucket, keys.state(views, shard)))?.value ?? null,
+  }));
+  return { views, shards: await Promise.all(shards) };
 }
 
 /** Returns the value of a key with its revision; null if there is none. */

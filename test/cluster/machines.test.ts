@@ -1,4 +1,4 @@
-import { deepEqual, equal, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { openRegistry } from '../../src/web/registry/registry.ts';
@@ -29,10 +29,10 @@ describe('machines that share their views', () => {
   let connection: StreamConnection;
   let publisher: Publisher;
 
-  const start = (machine: string, script: 'main/worker.ts' | 'main/web.ts'): Running => {
+  const start = (machine: string, script: string, args: readonly string[] = []): Running => {
     const started = runScript(
       script,
-      [],
+      args,
       environmentOf(server, folderOf(machine), {
         ...objects.env,
         SHARDS: String(SHARDS),
@@ -104,6 +104,13 @@ describe('machines that share their views', () => {
     await eventually(() => opened(a) === 1, logs);
     await counted();
     ok(!/"level":(50|60)/.test(logs()), logs());
+
+    const status = start('web', 'cli/cluster.ts', ['status']);
+    equal(await status.ended, 0);
+    const [head, ...rows] = status.output().trim().split('\n');
+    match(head!, /^SHARD +MACHINE +BEHIND +MB +PUBLISHED +COPY$/);
+    equal(rows.length, SHARDS);
+    for (const row of rows) match(row, /^\d +\S+ +up to 0 entries +\d+\.\d +\d+ s ago +(?:none|\d+ s ago)$/);
 
     const [, url] = /"url":"(http[^"]+)"/.exec(web.output()) ?? [];
     const of = requests.filter(({ instanceId }) => instanceId === id);
