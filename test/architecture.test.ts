@@ -106,6 +106,7 @@ const VENDOR_DOORS: readonly (readonly [vendor: RegExp, doors: readonly string[]
   [/^(?:fastify|@fastify\/.*|prom-client)$/, ['src/web/']],
   [/^@nats-io\//, ['src/stream/']],
   [/^@duckdb\//, ['src/store/']],
+  [/^aws4fetch$/, ['src/store/objects/object-store.ts']],
   [/^@bufbuild\/protobuf/, ['src/doors/traces/otlp/']],
   [/^@modelcontextprotocol\//, ['src/doors/mcp/']],
   [/^nodemailer$/, ['src/doors/alerts/mail.ts']],
