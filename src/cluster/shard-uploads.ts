@@ -43,8 +43,10 @@ export interface ShardUploadsOptions {
 export class ShardUploads {
   readonly #options: ShardUploadsOptions;
   readonly #closing = new AbortController();
-  /** Objects of the files that were uploaded, or that the manifest of an earlier owner names. */
+  /** Objects of the files in the folder that were uploaded. */
   readonly #stored: Map<string, StoredFile>;
+  /** Names of the objects of the published manifest, which may be an earlier owner's. */
+  #named: ReadonlySet<string>;
   /** Objects that no manifest names any more, and since when. */
   readonly #dropped = new Map<string, number>();
   #revision: number;
@@ -62,6 +64,7 @@ export class ShardUploads {
     this.#options = options;
     this.#revision = revision;
     this.#published = manifest;
+    this.#named = namesOf(files);
     // Files of another database have other content under names that may be the same.
     const local = readManifest(options.directory);
     this.#stored = new Map(local?.store === manifest?.store ? Object.entries(files) : []);
@@ -144,11 +147,10 @@ export class ShardUploads {
       return;
     }
     this.#revision = revision;
-    for (const [file, { name }] of this.#stored)
-      if (!(file in files)) {
-        this.#stored.delete(file);
-        this.#dropped.set(name, performance.now());
-      }
+    for (const file of this.#stored.keys()) if (!(file in files)) this.#stored.delete(file);
+    const named = namesOf(files);
+    for (const name of this.#named) if (!named.has(name)) this.#dropped.set(name, performance.now());
+    this.#named = named;
     if (this.#published === null)
       logger.info({ event: 'shard_shared', shard }, 'the views of a shard are in the object store');
     this.#published = manifest;
@@ -184,6 +186,7 @@ export class ShardUploads {
     if (entry?.value.run === run) {
       this.#revision = entry.revision;
       this.#published = entry.value.manifest;
+      this.#named = namesOf(entry.value.files);
       this.#isDue = true;
       return;
     }
@@ -207,11 +210,14 @@ export class ShardUploads {
   /** Takes over what earlier owners left in the store: it goes as what this one drops. */
   async adoptLeft(keep: ReadonlySet<string>): Promise<void> {
     const { store, prefix, run } = this.#options;
-    const named = new Set([...this.#stored.values()].map(({ name }) => name));
     for (const { name } of await store.list(prefix))
-      if (!named.has(name) && !keep.has(name) && !name.startsWith(`${prefix}${run}/`))
+      if (!this.#named.has(name) && !keep.has(name) && !name.startsWith(`${prefix}${run}/`))
         this.#dropped.set(name, performance.now());
   }
+}
+
+function namesOf(files: PublishedShard['files']): ReadonlySet<string> {
+  return new Set(Object.values(files).map(({ name }) => name));
 }
 
 /** Revisions repeat in another database, and compaction publishes the same revision in other files. */

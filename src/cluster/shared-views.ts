@@ -6,7 +6,8 @@
  * Test: test/cluster/machines.test.ts.
  */
 import { randomUUID } from 'node:crypto';
-import type { SharedShard, SharedShards } from '../domain/sharing.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { OpenState, SharedShard, SharedShards } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import { completeUntil } from '../store/published/manifest.ts';
@@ -25,6 +26,8 @@ import {
 
 /** Time between two copies of a state, milliseconds; more where a copy takes long. */
 const COPY_MS = 120_000;
+/** Time for the last upload when a shard is handed over: the store may not answer, milliseconds. */
+const HAND_OVER_MS = 3000;
 /** Share of the time that copies may take. */
 const COPY_SHARE = 0.05;
 
@@ -55,11 +58,7 @@ export class SharedViews implements SharedShards {
     await this.#copiesOf(shard, directory).fetchNewer();
   }
 
-  async open(
-    shard: number,
-    directory: string,
-    copyTo: (file: string) => Promise<{ readonly sequence: number }>,
-  ): Promise<SharedShard> {
+  async open(shard: number, directory: string, state: OpenState): Promise<SharedShard> {
     const { bucket, store, keys, views, logger, copyMs = COPY_MS } = this.#options;
     const copies = this.#copiesOf(shard, directory);
     const stored = await readKey<StoredState>(bucket, keys.state(views, shard));
@@ -81,7 +80,7 @@ export class SharedViews implements SharedShards {
     const copy = async (): Promise<void> => {
       const startedAt = performance.now();
       try {
-        await copies.store(copyTo);
+        await copies.store(state);
       } catch (error) {
         logger.warn(
           { event: 'state_copy_failed', shard, err: error },
@@ -101,7 +100,7 @@ export class SharedViews implements SharedShards {
       close: async () => {
         await copied;
         clearTimeout(timer);
-        await uploads.settle();
+        await Promise.race([uploads.settle(), sleep(HAND_OVER_MS)]);
         if (!uploads.isReplaced) await copy();
         clearTimeout(timer);
         await uploads.close();

@@ -6,7 +6,9 @@
  */
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import type { OpenState } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
+import { clearDamage } from '../store/damage.ts';
 import { DatabaseError, quoted, withDatabase } from '../store/duckdb.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
 import { sha256Of, type ObjectStore } from '../store/objects/object-store.ts';
@@ -61,6 +63,7 @@ export class StateCopies {
     // Published files of the state before it would be continued.
     removePublished(directory);
     renameSync(fetched, file);
+    for (const damaged of ['state', 'segments'] as const) clearDamage(directory, damaged);
     logger.info(
       { event: 'state_copy_taken', shard, sequence: stored.sequence },
       'the worker goes on with a copy of the shard from the object store',
@@ -69,13 +72,13 @@ export class StateCopies {
   }
 
   /** Stores a copy; `copyTo` writes it to a file. A newer copy of another owner stays. */
-  async store(copyTo: (file: string) => Promise<{ readonly sequence: number }>): Promise<StoredState | null> {
+  async store(state: OpenState): Promise<StoredState | null> {
     const { bucket, store, key, prefix, directory } = this.#options;
     const file = join(directory, 'upload.duckdb');
     try {
       const before = await readKey<StoredState>(bucket, key);
-      const { sequence } = await copyTo(file);
-      if (before !== null && before.value.sequence >= sequence) return null;
+      if (before !== null && before.value.sequence >= state.sequence) return null;
+      const { sequence } = await state.copyTo(file);
       const sha256 = await sha256Of(file);
       const stored = {
         name: `${prefix}states/${sha256}`,

@@ -8,6 +8,14 @@ export interface SharedShard {
   close(): Promise<void>;
 }
 
+/** The open state of a shard. */
+export interface OpenState {
+  /** Stream sequence up to which it has counted. */
+  readonly sequence: number;
+  /** Copies it to a file in its folder, while work goes on. */
+  copyTo(file: string): Promise<{ readonly sequence: number }>;
+}
+
 /** How shards are shared among machines. */
 export interface SharedShards {
   /** Workers with the same scope divide the shards among themselves: letters, digits, `-` and `.`. */
@@ -17,10 +25,5 @@ export interface SharedShards {
    * answer.
    */
   prepare(shard: number, directory: string): Promise<void>;
-  /** `copyTo` copies the open state to a file, while work goes on. */
-  open(
-    shard: number,
-    directory: string,
-    copyTo: (file: string) => Promise<{ readonly sequence: number }>,
-  ): Promise<SharedShard>;
+  open(shard: number, directory: string, state: OpenState): Promise<SharedShard>;
 }

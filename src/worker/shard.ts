@@ -219,9 +219,12 @@ class WorkingShard implements Shard {
       messages: () => opened?.messages ?? 0,
     });
     const notes = await MessageNotes.read(connection);
-    const shared = await options.sharing?.open(shard, directory, (file) =>
-      copyOpenState(state.store, basename(file)),
-    );
+    const shared = await options.sharing?.open(shard, directory, {
+      get sequence() {
+        return state.store.sequence;
+      },
+      copyTo: (file) => copyOpenState(state.store, basename(file)),
+    });
     opened = new WorkingShard(options, directory, state, { source, notes, shared });
     return opened;
   }

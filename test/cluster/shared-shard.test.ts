@@ -2,7 +2,7 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { Mirror } from '../../src/cluster/mirror.ts';
 import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
@@ -159,19 +159,32 @@ describe('a shared shard', () => {
       await push(before);
       equal((await entry()).manifest!.sequence, 2);
 
-      const after = await uploadsOf(second.fixture, 'after');
+      const after = await uploadsOf(second.fixture, 'after', { keepMs: 0 });
       await first.count(100);
       await push(before);
       ok(before.isReplaced);
       equal((await entry()).manifest!.sequence, 2);
+      // What all see stays in the store until another manifest is there.
+      await after.adoptLeft(new Set());
       await second.count(100);
       await push(after);
       equal((await entry()).run, 'after');
       equal((await entry()).manifest!.store, first.fixture.store.storeId);
+      const theirs = Object.values((await entry()).files);
+      const there = (await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`)).map(({ name }) => name);
+      ok(theirs.every(({ name }) => there.includes(name)));
       await second.count(100);
       await push(after);
       equal((await entry()).manifest!.store, second.fixture.store.storeId);
       equal(after.published!.sequence, 2);
+
+      const left = (await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`)).map(({ name }) => name);
+      deepEqual(
+        left.toSorted(),
+        Object.values((await entry()).files)
+          .map(({ name }) => name)
+          .toSorted(),
+      );
 
       // An acknowledgement that was lost is no other owner.
       const { value, revision } = (await readKey<PublishedShard>(bucket, keys.shard(VIEWS, 0)))!;
@@ -235,7 +248,12 @@ describe('a shared shard', () => {
       });
     const copies = copiesOf(fixture.directory);
     const store = () =>
-      copies.store((file) => copyOpenState(fixture.store, file.slice(fixture.directory.length + 1)));
+      copies.store({
+        get sequence() {
+          return fixture.store.sequence;
+        },
+        copyTo: (file) => copyOpenState(fixture.store, basename(file)),
+      });
     const there = copiesOf(folder.path);
     try {
       equal(await there.fetchNewer(), null);
