@@ -6,6 +6,7 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
 import { api, ApiError, type Key } from './api.ts';
+import { awaitAnswer, holdHeight } from './held-height.ts';
 import { changed, readState, writeState, type PageState } from './state.ts';
 
 export interface Answer<Value> {
@@ -36,6 +37,7 @@ export function useAnswer<Value>(
   });
   useEffect(() => {
     const stop = new AbortController();
+    const arrived = awaitAnswer();
     let timer: ReturnType<typeof setTimeout> | undefined;
     setFound((last) => ({
       name,
@@ -48,24 +50,27 @@ export function useAnswer<Value>(
       pause = Math.min(2 * pause, LONGEST_AGAIN_MS);
     };
     const look = (): void =>
-      void ask(stop.signal).then(
-        (value) => {
-          if (!stop.signal.aborted) setFound({ name, answer: { value, error: null, isLoading: false } });
-        },
-        (error: unknown) => {
-          if (stop.signal.aborted) return;
-          const known = asApiError(error);
-          setFound((last) => ({
-            name,
-            answer: { value: last.answer.value, error: known, isLoading: false },
-          }));
-          if (PASSING.includes(known.status)) again();
-        },
-      );
+      void ask(stop.signal)
+        .finally(arrived)
+        .then(
+          (value) => {
+            if (!stop.signal.aborted) setFound({ name, answer: { value, error: null, isLoading: false } });
+          },
+          (error: unknown) => {
+            if (stop.signal.aborted) return;
+            const known = asApiError(error);
+            setFound((last) => ({
+              name,
+              answer: { value: last.answer.value, error: known, isLoading: false },
+            }));
+            if (PASSING.includes(known.status)) again();
+          },
+        );
     look();
     return () => {
       stop.abort();
       clearTimeout(timer);
+      arrived();
     };
     // `ask` is a new function on each render; `name` identifies its request.
   }, [name, version]);
@@ -140,6 +145,7 @@ export function useUrlState(): Navigation {
     isShared: false,
     hrefOf,
     go: (changes, how) => {
+      holdHeight();
       if (how === 'replace') history.replaceState(null, '', hrefOf(changes));
       else history.pushState(null, '', hrefOf(changes));
       setState(changed(state, changes));
