@@ -1021,8 +1021,9 @@ describe('the dashboard in a browser', { skip }, () => {
     await table.locator('a:text-is("pro")').click(SOON);
     await page.waitForSelector('.figure:has(.label:text-is("Conversations")) .value a:text-is("2")', SOON);
     match(page.url(), /segment\.plan=pro/);
-    // A link shows the numbers of all conversations.
-    equal(await page.locator('button:text-is("Share")').isDisabled(SOON), true);
+    await page.click('button:text-is("Share")');
+    await page.waitForSelector('dialog strong:text-is("The link shows all conversations")', SOON);
+    await page.click('dialog button:text-is("Cancel")');
     await page.click('nav[aria-label="Views"] a:text-is("Users")');
     await page.waitForSelector('h2:text-is("2 users")', SOON);
     await page.click('nav[aria-label="Views"] a:text-is("Conversations")');

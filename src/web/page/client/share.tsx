@@ -46,17 +46,9 @@ export function Share({ onMade }: { readonly onMade: (link: MadeLink) => void })
   const { state } = useNavigation();
   const [isOpen, setOpen] = useState(false);
   if (!isShareable(state)) return null;
-  const hasSegment = state.segment.length > 0;
   return (
     <>
-      <button
-        type="button"
-        class="quiet"
-        {...(hasSegment
-          ? { disabled: true, title: 'A link shows all conversations: take the segment off first' }
-          : {})}
-        onClick={() => setOpen(true)}
-      >
+      <button type="button" class="quiet" onClick={() => setOpen(true)}>
         Share
       </button>
       {isOpen ? <ShareDialog onMade={onMade} onClose={() => setOpen(false)} /> : null}
@@ -80,10 +72,15 @@ function ShareDialog({
       isReady
       onConfirm={async () => {
         const { instance, ...view } = state;
-        onMade(await api.makeLink(instance, addressOf({ ...view, instance: '' }), days));
+        onMade(await api.makeLink(instance, addressOf({ ...view, instance: '', segment: [] }), days));
       }}
       onClose={onClose}
     >
+      {state.segment.length === 0 ? null : (
+        <p>
+          <strong>The link shows all conversations</strong>, not only those of the segment that you see now.
+        </p>
+      )}
       <p>
         Whoever has the link sees “{wordsOf(state)}” without a key, and nothing else: no conversation, no user
         and no words of users. It ends with the key that you are signed in with, or when somebody revokes it.
