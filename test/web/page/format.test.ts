@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import {
   changeOf,
   counted,
+  excessOf,
   languageName,
   beganLate,
   nameFrom,
@@ -16,6 +17,8 @@ import {
   formatShare,
   formatSpan,
   formatTicks,
+  tellingOf,
+  tellingWords,
   tooFew,
 } from '../../../src/web/page/client/format.ts';
 
@@ -35,6 +38,33 @@ describe('what the page writes', () => {
         '',
       ],
     );
+  });
+
+  it('says how much a rate of a number of conversations tells', () => {
+    deepEqual([undefined, 0, 19, 20, 99, 100].map(tellingOf), [
+      'none',
+      'none',
+      'none',
+      'little',
+      'little',
+      'enough',
+    ]);
+    deepEqual([[100], [40, 120], [2, 40]].map(tellingWords), [
+      '',
+      'Pale rates are of fewer than 100 conversations, and may differ by chance.',
+      'Rates of fewer than 20 conversations are left out: too few to tell. ' +
+        'Pale rates are of fewer than 100 conversations, and may differ by chance.',
+    ]);
+  });
+
+  it('counts no dissatisfaction beyond the average where it says nothing', () => {
+    const excesses = [
+      [8, 4.04],
+      [8, -2.6],
+      [4, 3.9],
+      [60, 1.4],
+    ].map(([sessions, excessDissatisfied]) => excessOf({ sessions, excessDissatisfied }));
+    deepEqual([...excesses, excessOf({})], [4, -3, 0, 0, 0]);
   });
 
   it('are numbers that people read', () => {
@@ -83,7 +113,8 @@ describe('what the page writes', () => {
     deepEqual(changeOf(5, 0), { text: 'new', direction: 1 });
     deepEqual(changeOf(49, 1), { text: '+48', direction: 1 });
     deepEqual(changeOf(93, 5), { text: '+88', direction: 1 });
-    deepEqual(changeOf(45, 5), { text: '+800 %', direction: 1 });
+    deepEqual(changeOf(45, 5), { text: '+40', direction: 1 });
+    deepEqual(changeOf(190, 20), { text: '+850 %', direction: 1 });
     deepEqual(changeOf(2, 10), { text: '−8', direction: -1 });
     deepEqual(changeOf(3, 3), { text: '0 %', direction: 0 });
     equal(changeOf(0, 0), null);

@@ -9,6 +9,7 @@ import { counted, formatCount, formatShare, formatSpan } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Head, Loading, Section } from './parts.tsx';
 import { usePeriod } from './period.ts';
+import { useAttributes } from './segments.tsx';
 
 type Change = ChangesResponse['changes'][number];
 type Effect = EffectsResponse['effects'][number];
@@ -96,6 +97,7 @@ export function ChangesPage({
   const period = usePeriod();
   const compare = state.compare === 'none' ? 'previous' : state.compare;
   const isAll = period.range['dateRange.start'] === undefined;
+  const compared = useAttributes(version).filter(({ values }) => values.length > 1);
   const { value, error } = useAnswer(`changes ${period.name}`, version, async (signal) =>
     isAll
       ? null
@@ -122,6 +124,12 @@ export function ChangesPage({
           conversations. Only changes larger than chance explains are listed, the least likely first. Even
           when nothing has changed, about one list in twenty names something.
         </p>
+        {compared.length === 0 ? null : (
+          <p class="lead">
+            This page compares periods. <Go to={{ view: 'overview', id: '' }}>“By attribute”</Go> on the
+            overview compares the values of {compared.map(({ name }) => name).join(', ')}.
+          </p>
+        )}
         {instanceName === undefined ? null : (
           <div class="curate">
             <SaveDigest instanceName={instanceName} />

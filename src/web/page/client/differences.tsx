@@ -7,7 +7,7 @@
 import { api, type AttributesResponse, type DifferencesResponse } from './api.ts';
 import { entityOf } from './changes.tsx';
 import { Choice } from './choice.tsx';
-import { counted, formatShare } from './format.ts';
+import { counted, formatShare, tellingOf } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
 import { Empty, Fault, Go, Head, Section } from './parts.tsx';
 import { usePeriod, withoutAttribute } from './period.ts';
@@ -64,9 +64,17 @@ export function Differences({
 function Found({ found }: { readonly found: DifferencesResponse }) {
   const { segmentKey, value: a, against: b, range, differences } = found;
   if (range === null) return <Empty>There is no day in this period on which both occur.</Empty>;
-  const compared = `${counted(a.sessions, 'conversation')} of ${a.value}, ${counted(b.sessions, 'conversation')} of ${b.value}, on the days on which both occur.`;
+  const compared =
+    `Compared are ${counted(a.sessions, 'conversation')} of ${a.value} and ${b.sessions} of ${b.value}: those between ` +
+    'the first and the last day on which both occur. The table above counts the whole period.';
+  const isFew = tellingOf(Math.min(a.sessions, b.sessions)) === 'none';
   if (differences.length === 0)
-    return <Empty>No difference is larger than chance explains: {compared}</Empty>;
+    return (
+      <Empty>
+        {isFew ? 'There are too few conversations to tell.' : 'No difference is larger than chance explains.'}{' '}
+        {compared}
+      </Empty>
+    );
   return (
     <>
       <table>
@@ -99,7 +107,7 @@ function Found({ found }: { readonly found: DifferencesResponse }) {
           })}
         </tbody>
       </table>
-      <p class="faint">{compared} Only what is not chance is listed.</p>
+      <p class="faint">{compared} Only differences larger than chance explains are listed.</p>
     </>
   );
 }

@@ -14,6 +14,10 @@ export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? '–' : WHOLE.format(value);
 }
 
+/** Explains the bounds of how many conversations were resolved. */
+export const RESOLVED_MEANING =
+  'At least those that ended solved, at most also those that ended with thanks or open.';
+
 /** Formats what a count is at the least and at the most: `12 to 40`. */
 export function formatBounds(least: number | undefined, most: number | undefined): string {
   return least === most ? formatCount(least) : `${formatCount(least)} to ${formatCount(most)}`;
@@ -61,8 +65,32 @@ export function formatPoints(value: number): string {
   return `${text} ${text === '+1' || text === '−1' ? 'point' : 'points'}`;
 }
 
-/** Below ENOUGH, and from MANIFOLD times on, a change in percent would mislead. */
-const [ENOUGH, MANIFOLD] = [5, 10];
+/** Of fewer, a rate or a change in percent says nothing. */
+const FEWEST_TO_TELL = 20;
+/** Rates of fewer conversations vary much by chance. */
+const FEWEST_FOR_RATE = 100;
+
+/** Says how much a rate of so many conversations tells: `none` is not worth showing, `little` no finding. */
+export function tellingOf(sessions: number | undefined): 'none' | 'little' | 'enough' {
+  if ((sessions ?? 0) < FEWEST_TO_TELL) return 'none';
+  return (sessions ?? 0) < FEWEST_FOR_RATE ? 'little' : 'enough';
+}
+
+/** Explains why rates in a table with rows of so many conversations are left out or pale; '' if none is. */
+export function tellingWords(sessions: readonly (number | undefined)[]): string {
+  const tellings = new Set(sessions.map(tellingOf));
+  return [
+    ...(tellings.has('none')
+      ? [`Rates of fewer than ${FEWEST_TO_TELL} conversations are left out: too few to tell.`]
+      : []),
+    ...(tellings.has('little')
+      ? [`Pale rates are of fewer than ${FEWEST_FOR_RATE} conversations, and may differ by chance.`]
+      : []),
+  ].join(' ');
+}
+
+/** From so many times on, a change in percent would mislead. */
+const MANIFOLD = 10;
 
 /** Words the change of a count, in percent or as a difference; null if both are 0. */
 export function changeOf(
@@ -72,7 +100,7 @@ export function changeOf(
   if (now === 0 && before === 0) return null;
   if (before === 0) return { text: 'new', direction: 1 };
   const change = (now - before) / before;
-  if ((Math.min(now, before) < ENOUGH || now >= MANIFOLD * before) && now !== before)
+  if ((Math.min(now, before) < FEWEST_TO_TELL || now >= MANIFOLD * before) && now !== before)
     return {
       text: `${now > before ? '+' : '−'}${formatCount(Math.abs(now - before))}`,
       direction: now > before ? 1 : -1,
@@ -83,13 +111,10 @@ export function changeOf(
   return { text, direction: change > 0 ? 1 : -1 };
 }
 
-/** Of fewer conversations, a change of a share says nothing. */
-const FEWEST_FOR_CHANGE = 20;
-
 /** Says that a change rests on too few conversations, by the smaller side: `2 conversations: too few to tell`; '' if not. */
 export function tooFew({ now, before }: { readonly now: number; readonly before: number }): string {
   const fewest = Math.min(now, before);
-  if (fewest >= FEWEST_FOR_CHANGE) return '';
+  if (tellingOf(fewest) !== 'none') return '';
   return `${counted(fewest, 'conversation')}${before < now ? ' before' : ''}: too few to tell`;
 }
 
@@ -99,6 +124,21 @@ const FEWEST_FOR_LIFT = 3;
 /** Formats how many times the average a share is: `2.4 ×`; `sessions`: the conversations behind it. */
 export function formatLift(lift: number | null, sessions: number): string {
   return lift === null || sessions < FEWEST_FOR_LIFT ? '–' : `${lift.toFixed(1)} ×`;
+}
+
+/** Of fewer conversations, and below LEAST_EXCESS, more dissatisfaction than on average says nothing. */
+const [FEWEST_FOR_EXCESS, LEAST_EXCESS] = [5, 2];
+
+/** Returns how many more of `sessions` are dissatisfied than of as many average ones; 0 where that says nothing. */
+export function excessOf({
+  sessions,
+  excessDissatisfied: more,
+}: {
+  readonly sessions?: number | undefined;
+  readonly excessDissatisfied?: number | undefined;
+}): number {
+  const count = Math.round(more ?? 0);
+  return (sessions ?? 0) < FEWEST_FOR_EXCESS || Math.abs(count) < LEAST_EXCESS ? 0 : count;
 }
 
 /** Formats an instant in the page's time zone: `21 Nov 2026, 09:30`. */

@@ -5,7 +5,7 @@
  */
 import { Fragment, type ComponentChildren } from 'preact';
 import type { OverviewResponse, Row } from './api.ts';
-import { counted, formatCount, formatUsd, TYPE_WORDS } from './format.ts';
+import { counted, excessOf, formatCount, formatUsd, TYPE_WORDS } from './format.ts';
 import { LifeTag } from './life.tsx';
 import { Empty, Go, Ranked, Section } from './parts.tsx';
 
@@ -61,13 +61,6 @@ function Unchecked({
   readonly listed: ReadonlySet<string>;
 }) {
   if (observed === null) return null;
-  if (observed.length === 0)
-    return (
-      <p class="faint">
-        In no conversation did the assistant visibly ignore a correction, forget what was said, answer
-        something else or keep repeating itself.
-      </p>
-    );
   const rows = observed.filter(({ dimensions }) => !listed.has(dimensions.csatDsatSignal?.id ?? ''));
   if (rows.length === 0) return null;
   return (
@@ -156,12 +149,10 @@ export function Found({
   );
 }
 
-/** Says how many more conversations are dissatisfied than as many others would be; '' for none. */
-function moreWords({ excessDissatisfied: more = 0 }: Row['fields']): string {
-  const count = Math.round(more);
-  return count < 1
-    ? ''
-    : `${formatCount(count)} more dissatisfied ${count === 1 ? 'conversation' : 'conversations'} than usual`;
+/** Says how many more conversations are dissatisfied than of as many average ones; '' for none. */
+function moreWords(fields: Row['fields']): string {
+  const more = excessOf(fields);
+  return more <= 0 ? '' : `${formatCount(more)} more dissatisfied than average`;
 }
 
 const HEADS = {

@@ -11,7 +11,7 @@ import { useAnswer, useNavigation } from './hooks.ts';
 import { usePeriod } from './period.ts';
 
 const ORDERS = [
-  ['excess', 'dissatisfaction beyond the usual'],
+  ['excess', 'dissatisfaction beyond the average'],
   ['sessions', 'conversations'],
   ['cost', 'cost'],
 ] as const;
@@ -44,7 +44,9 @@ export function Gaps({
         <>
           <p class="faint">
             What the assistant said it cannot do (ability) or does not know (knowledge).
-            {costs === null ? '' : ' The cost is that of the conversations in which it came up.'}
+            {costs === null
+              ? ''
+              : ' The cost is that of the replies in the conversations in which it came up.'}
           </p>
           {isShared ? null : (
             <Choice

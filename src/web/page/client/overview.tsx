@@ -4,6 +4,7 @@
  * Test: test/e2e/dashboard.test.ts.
  */
 import type { LeftOut } from '../../../domain/attributes.ts';
+import { ByAttribute } from './by-attribute.tsx';
 import { WaysIn } from './connect.tsx';
 import { api, type OverviewResponse, type QueryResponse, type Row } from './api.ts';
 import { ChangesInShort } from './changes.tsx';
@@ -19,7 +20,7 @@ import { datesOf, usePeriod, type Period } from './period.ts';
 import { releasesIn } from './releases.ts';
 import { SATISFACTION_WORDS } from './satisfaction.tsx';
 import { conversationParameters } from './filters.ts';
-import { EmptiedBySegment, Segments, useAttributes, type Attributes } from './segments.tsx';
+import { EmptiedBySegment, useAttributes, type Attributes } from './segments.tsx';
 import { Topics, type FoundTopics } from './topics.tsx';
 import { Languages } from './why-parts.tsx';
 
@@ -124,7 +125,7 @@ export function Overview({ leaveOut, version }: { readonly leaveOut: LeftOut; re
               <Topics found={lists.value} all={now.fields.sessions ?? 0} period={period} />
             )}
             {rendered < PARTS ? null : (
-              <Segments attributes={attributes} leaveOut={leaveOut} version={version} />
+              <ByAttribute attributes={attributes} leaveOut={leaveOut} version={version} />
             )}
           </div>
           <div>
@@ -163,8 +164,8 @@ function HowSure({ topics }: { readonly topics: readonly Row[] }) {
   return topic === undefined ? null : (
     <p class="faint">
       Models and rules judge what is counted here, and can be wrong. The page of each topic, gap, repeated
-      request and signal says how sure its number is, once somebody has read 50 conversations (about five
-      minutes): <Go to={{ view: 'topic', id: topic.id, at: 'check' }}>check “{topic.name}”</Go>.
+      request and signal says how sure its number is, once somebody has checked a sample of up to 50
+      conversations: <Go to={{ view: 'topic', id: topic.id, at: 'check' }}>check “{topic.name}”</Go>.
     </p>
   );
 }
@@ -248,7 +249,9 @@ function Figures({
         goodWhen="up"
         meaning={words.net}
       />
-      {cost === null ? null : <Fact label="Cost" text={formatUsd(cost)} note="as sent with the messages" />}
+      {cost === null ? null : (
+        <Fact label="Cost of replies" text={formatUsd(cost)} note="as sent with the messages" />
+      )}
     </div>
   );
 }

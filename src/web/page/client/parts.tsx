@@ -125,16 +125,20 @@ export function Fact({
   label,
   text,
   note,
+  meaning,
 }: {
   readonly label: string;
   readonly text: string;
   readonly note?: string;
+  /** Explains in a sentence what is counted. */
+  readonly meaning?: string;
 }) {
   return (
     <div class="figure">
       <span class="label">{label}</span>
       <span class="fact">{text}</span>
       {note === undefined ? null : <span class="delta">{note}</span>}
+      {meaning === undefined ? null : <span class="meaning">{meaning}</span>}
     </div>
   );
 }

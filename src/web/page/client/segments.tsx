@@ -1,17 +1,15 @@
 /**
- * Segments of conversations: the chooser in the header, the chips of what is chosen, and the values of an attribute as a
- * table. What is chosen stays while one clicks through the page.
+ * Segments of conversations: the chooser in the header and the chips of what is chosen, which stays while one clicks
+ * through the page.
  *
  * Test: test/e2e/dashboard.test.ts.
  */
 import { choiceOf, isLeftOutName, nameOfChoice, type LeftOut } from '../../../domain/attributes.ts';
-import { api, type Parameters, type Row } from './api.ts';
-import { Differences } from './differences.tsx';
-import { Choice } from './choice.tsx';
-import { formatBounds, formatCount, formatNet, formatShare, formatUsd } from './format.ts';
+import { api, type Parameters } from './api.ts';
+import { formatCount } from './format.ts';
 import { useAnswer, useNavigation } from './hooks.ts';
-import { Go, Head, Section } from './parts.tsx';
-import { parametersOfSegment, usePeriod, withoutAttribute } from './period.ts';
+import { Go } from './parts.tsx';
+import { parametersOfSegment, usePeriod } from './period.ts';
 import { SEGMENT, type ChosenValue, type PageState } from './state.ts';
 import { asked, zoneName } from './zone.ts';
 
@@ -34,7 +32,7 @@ export function useAttributes(version: string, of: 'all time' | 'period' = 'all 
   return value?.attributes ?? [];
 }
 
-function withValue(segment: PageState['segment'], added: ChosenValue): PageState['segment'] {
+export function withValue(segment: PageState['segment'], added: ChosenValue): PageState['segment'] {
   return [...without(segment, added), added];
 }
 
@@ -54,6 +52,8 @@ export function SegmentChoice() {
     if (name !== undefined && chosen !== undefined)
       go({ segment: withValue(state.segment, [name, chosen.value]) });
   };
+  const isAll = state.segment.length === 0;
+  const isChosen = (name: string): boolean => state.segment.some(([chosen]) => chosen === name);
   return (
     <label>
       <span class="hidden">Segment</span>
@@ -62,9 +62,9 @@ export function SegmentChoice() {
         title="Only conversations with an attribute"
         onChange={(event) => choose(event.currentTarget.value)}
       >
-        <option value="">{state.segment.length === 0 ? 'all conversations' : 'and, or …'}</option>
+        <option value="">{isAll ? 'all conversations' : 'add filter …'}</option>
         {attributes.map(({ name, values }, attribute) => (
-          <optgroup key={name} label={name}>
+          <optgroup key={name} label={isAll ? name : `${isChosen(name) ? 'or' : 'and'} ${name}`}>
             {values.map(({ value, sessions }, place) => (
               <option key={value} value={`${attribute}/${place}`}>
                 {value} ({formatCount(sessions)})
@@ -205,234 +205,4 @@ function wordsOf([name, value]: ChosenValue): string {
   return value === '' ? `with every ${own}` : `without ${own}: ${value}`;
 }
 
-/** Leaves out a value besides those that are left out already: by the reader, or else by the instance. */
-function withoutValue(
-  segment: PageState['segment'],
-  name: string,
-  value: string,
-  leaveOut: LeftOut,
-): PageState['segment'] {
-  const isOf = ([chosen]: ChosenValue): boolean => choiceOf(chosen, []).name === name;
-  const own = segment.some(isOf)
-    ? segment.filter(([chosen]) => chosen === leftOutName(name)).map(([, left]) => left)
-    : (leaveOut[name] ?? []);
-  const left = new Set([...own.filter((one) => one !== ''), value]);
-  return [
-    ...segment.filter(([chosen, one]) => chosen !== leftOutName(name) && (chosen !== name || one !== value)),
-    ...[...left].map((one): ChosenValue => [leftOutName(name), one]),
-  ];
-}
-
-const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: true });
-
-/** Values that the table shows: of all conversations, and of one entity, for which each is a query. */
-const MOST_VALUES = 20;
-const MOST_OF_ENTITY = 8;
-const ENDINGS = 'sessions,users,dissatisfied,handedOver,resolvedAtLeast,resolvedAtMost,cameBack,costUsd';
-
-/** The values of an attribute with their numbers; nothing where no conversation has attributes. */
-export function Segments({
-  attributes,
-  leaveOut,
-  version,
-}: {
-  readonly attributes: Attributes;
-  /** What the instance leaves out. */
-  readonly leaveOut: LeftOut;
-  readonly version: string;
-}) {
-  const { state, go } = useNavigation();
-  const period = usePeriod();
-  const attribute =
-    attributes.find((each) => each.name === state.attribute) ??
-    attributes.find(({ values }) => values.length > 1) ??
-    attributes[0];
-  const name = attribute?.name ?? '';
-  const parameters = {
-    instanceId: period.instance,
-    ...withoutAttribute(period.range, name),
-    ...period.signals,
-    groupBy: 'SEGMENT',
-    segmentKey: name,
-    fields: `${ENDINGS},sat,dsat,netSat`,
-    'sort.field': 'sessions',
-  };
-  const { value } = useAnswer(`segments ${name} ${period.name}`, version, async (signal) =>
-    name === '' ? null : api.query({ ...parameters, limit: MOST_VALUES }, signal),
-  );
-  if (attribute === undefined || value === null) return null;
-  return (
-    <>
-      <Section title="By attribute" csv={() => api.csv(parameters)}>
-        <Choice
-          label="Attribute"
-          value={name}
-          options={attributes.map((each) => [each.name, each.name])}
-          onChoice={(attribute) => go({ attribute, value: '', against: '' }, 'replace')}
-        />
-        <Values
-          name={name}
-          rows={value.elements.map(({ dimensions, fields }) => ({
-            value: dimensions.segment?.value ?? '',
-            fields,
-          }))}
-          leaveOut={leaveOut}
-        />
-      </Section>
-      <Differences key={name} attribute={attribute} version={version} />
-    </>
-  );
-}
-
-/**
- * The numbers of one entity by the values of an attribute, under one another, within the rest of the segment; nothing
- * where no conversation has attributes. Asks for them once an attribute is chosen, here or in the segment.
- */
-export function EntityByAttribute({
-  groupBy,
-  id,
-  hasNet,
-  leaveOut,
-  version,
-}: {
-  readonly groupBy: string;
-  readonly id: string;
-  /** True if its rows count satisfaction. */
-  readonly hasNet: boolean;
-  readonly leaveOut: LeftOut;
-  readonly version: string;
-}) {
-  const { state, go } = useNavigation();
-  const period = usePeriod();
-  const attributes = useAttributes(version, 'period').filter(({ values }) => values.length > 1);
-  const inSegment = state.segment.findLast(([name]) => attributes.some((each) => each.name === name));
-  const chosen = attributes.find(
-    ({ name }) => name === (state.attribute === '' ? inSegment?.[0] : state.attribute),
-  );
-  const name = chosen?.name ?? '';
-  const values = (chosen?.values ?? []).slice(0, MOST_OF_ENTITY).map(({ value }) => value);
-  const key = `entity by ${name} ${values.join()} ${id} ${period.name}`;
-  const { value: rows } = useAnswer(key, version, async (signal) => {
-    const { range } = period;
-    const asking = {
-      instanceId: period.instance,
-      ...range,
-      ...(hasNet ? period.signals : {}),
-      groupBy,
-      ids: id,
-      fields: hasNet ? `${ENDINGS},sat,dsat,netSat` : ENDINGS,
-    };
-    return Promise.all(
-      values.map(async (value) => {
-        const { elements } = await api.query({ ...asking, ...parametersOfSegment([[name, value]]) }, signal);
-        return { value, fields: elements[0]?.fields ?? {} };
-      }),
-    );
-  });
-  if (attributes.length === 0) return null;
-  return (
-    <Section title="By attribute">
-      <Choice
-        label="Attribute"
-        value={name}
-        options={[
-          ...(name === '' ? [['', 'choose an attribute'] as const] : []),
-          ...attributes.map((each) => [each.name, each.name] as const),
-        ]}
-        onChoice={(attribute) => go({ attribute }, 'replace')}
-      />
-      {rows === null || rows.length === 0 ? null : <Values name={name} rows={rows} leaveOut={leaveOut} />}
-    </Section>
-  );
-}
-
-/** The dissatisfied conversations, and their share. */
-function shareWords({ dissatisfied = 0, sessions = 0 }: Row['fields']): string {
-  const share = sessions === 0 ? '' : ` (${formatShare(dissatisfied / sessions)})`;
-  return `${formatCount(dissatisfied)}${share}`;
-}
-
-interface ValueRow {
-  readonly value: string;
-  readonly fields: Row['fields'];
-}
-
-/** Rows of numbers by the values of the attribute `name`. */
-function Values({
-  name,
-  rows,
-  leaveOut,
-}: {
-  readonly name: string;
-  readonly rows: readonly ValueRow[];
-  readonly leaveOut: LeftOut;
-}) {
-  const hasCosts = rows.some(({ fields }) => fields.costUsd != null);
-  const hasNet = rows.some(({ fields }) => fields.netSat !== undefined);
-  const isChosen = useNavigation().state.segment.some(([chosen]) => chosen === name);
-  return (
-    <div class="sideways">
-      {isChosen ? <p class="faint">All values, whichever the segment chooses.</p> : null}
-      <table>
-        <Head
-          columns={[
-            [name],
-            ['Conversations', 'number'],
-            ['Users', 'number'],
-            ...(hasNet ? ([['Net satisfaction', 'number']] as const) : []),
-            ['Dissatisfied', 'number'],
-            ['Resolved', 'number'],
-            ['Handed over', 'number'],
-            ['Came back', 'number'],
-            ...(hasCosts ? ([['Cost', 'number']] as const) : []),
-          ]}
-        />
-        <tbody>
-          {rows.map((row) => (
-            <Value key={row.value} name={name} row={row} leaveOut={leaveOut} has={{ hasCosts, hasNet }} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Value({
-  name: attribute,
-  row: { value, fields },
-  leaveOut,
-  has: { hasCosts, hasNet },
-}: {
-  readonly name: string;
-  readonly row: ValueRow;
-  readonly leaveOut: LeftOut;
-  readonly has: { readonly hasCosts: boolean; readonly hasNet: boolean };
-}) {
-  const {
-    state: { segment },
-  } = useNavigation();
-  return (
-    <tr>
-      <td>
-        <Go to={{ segment: withValue(segment, [attribute, value]) }} title={value}>
-          {value}
-        </Go>{' '}
-        <Go
-          class="faint"
-          to={{ segment: withoutValue(segment, attribute, value, leaveOut) }}
-          title={`Count conversations without ${attribute}: ${value}`}
-        >
-          leave out
-        </Go>
-      </td>
-      <td class="number">{formatCount(fields.sessions)}</td>
-      <td class="number">{formatCount(fields.users)}</td>
-      {hasNet ? <td class="number">{formatNet(fields.netSat)}</td> : null}
-      <td class="number">{shareWords(fields)}</td>
-      <td class="number">{formatBounds(fields.resolvedAtLeast, fields.resolvedAtMost)}</td>
-      <td class="number">{formatCount(fields.handedOver)}</td>
-      <td class="number">{formatCount(fields.cameBack)}</td>
-      {hasCosts ? <td class="number">{fields.costUsd == null ? '–' : formatUsd(fields.costUsd)}</td> : null}
-    </tr>
-  );
-}
+export const leftOutName = (name: string): string => nameOfChoice({ name, isLeftOut: true });
