@@ -224,11 +224,11 @@ describe('the dashboard in a browser', { skip }, () => {
       decisions.map((text) => text.split(' ')[0]),
       ['Merged', 'Moved', 'Undid:', 'Hid', 'Renamed'],
     );
-    const unclaimed = page.locator('label:has-text("Requests that no topic of yours claims") select');
+    const unclaimed = page.locator('label:has-text("Requests that fit none of your own topics") select');
     equal(await unclaimed.inputValue(), 'FOUND');
     await unclaimed.selectOption('OTHER');
     await page.waitForSelector('p.done:has-text("count as Other")', SOON);
-    await page.waitForSelector('.decisions td:has-text("claims as Other")', SOON);
+    await page.waitForSelector('.decisions td:has-text("your own topics as Other")', SOON);
     await page.click('nav[aria-label="Views"] >> text=Overview');
     await page.waitForSelector('td.name a:text-is("Other")', SOON);
     deepEqual(await names(), ['Other']);
@@ -368,7 +368,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await open();
     await context.clearCookies();
     await page.goto(service.url);
-    await page.waitForSelector('text=You have no key? Ask whoever runs Undertone', SOON);
+    await page.waitForSelector('text=If you have no key, ask whoever runs Undertone', SOON);
     await page.fill('#key', `ut_test_${'x'.repeat(32)}`);
     await page.press('#key', 'Enter');
     match((await page.textContent('.fault', SOON)) ?? '', /invalid or inactive/);
@@ -628,7 +628,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await open();
     await page.click('nav[aria-label="Views"] >> text=Conversations', SOON);
     await page.waitForSelector('h2:text-is("8 conversations")', SOON);
-    await page.check('label:has-text("in what was said") input', SOON);
+    await page.check('label:has-text("in messages") input', SOON);
     await page.fill('input[type="search"]', 'ABLE  to cancel');
     await page.waitForSelector('.conversation .summary:has-text("not able to cancel bookings")', SOON);
     await page.waitForSelector('[role="status"]:has-text("Every message was looked at.")', SOON);
@@ -947,7 +947,7 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.click('.said.user button:text-is("Not this") >> nth=0', SOON);
     await page.waitForSelector(`p.done:has-text("This is not “${name}” any more.")`, SOON);
     while ((await tag.count()) >= tags) await page.waitForTimeout(50);
-    await page.click('.said.user button:text-is("Belongs to …") >> nth=0', SOON);
+    await page.click('.said.user button:text-is("Choose topic …") >> nth=0', SOON);
     const option = page.locator('dialog .picker label >> nth=0');
     await option.click(SOON);
     const other = await option.locator('span >> nth=0').textContent();
@@ -1330,9 +1330,9 @@ describe('the dashboard in a browser', { skip }, () => {
 
   it('puts a signal into a message that shows none, and takes it back', async () => {
     await open(`?view=conversations&session=${shop.sessions[0]}`);
-    const message = page.locator('.said.user:has(button:text-is("Shows …")) >> nth=0');
+    const message = page.locator('.said.user:has(button:text-is("Add signal …")) >> nth=0');
     const id = await message.getAttribute('id', SOON);
-    await message.locator('button:text-is("Shows …")').click();
+    await message.locator('button:text-is("Add signal …")').click();
     const option = page.locator('dialog .picker label >> nth=0');
     await option.click(SOON);
     const name = (await option.locator('span >> nth=0').textContent()) ?? '';
@@ -1539,7 +1539,7 @@ describe('the dashboard in a browser', { skip }, () => {
     );
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);
-    await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
+    await page.waitForSelector('.empty:text-is("There are no alerts yet.")', SOON);
     await page.click('button:text-is("New alert …")', SOON);
     await page.fill('dialog label:has-text("Name") input', 'New version');
     await page.selectOption('dialog label:has-text("When") select', 'new_value');
@@ -1555,7 +1555,7 @@ describe('the dashboard in a browser', { skip }, () => {
     );
     await page.click('button:has-text("Delete …")');
     await page.click('dialog button.main', SOON);
-    await page.waitForSelector('.empty:text-is("There is no alert yet.")', SOON);
+    await page.waitForSelector('.empty:text-is("There are no alerts yet.")', SOON);
     // Without a mail server, nobody is promised a mail.
     await page.click('button:text-is("New alert …")', SOON);
     await page.fill('dialog label:has-text("Name") input', 'To people');
@@ -1569,14 +1569,14 @@ describe('the dashboard in a browser', { skip }, () => {
     await page.keyboard.press('Escape');
     const [digest] = await Promise.all([
       page.waitForEvent('download', SOON),
-      page.click('button:has-text("Save last week")'),
+      page.click('button:has-text("Download last week")'),
     ]);
     match(readFileSync(await digest.path(), 'utf8'), /<h1[^>]*>Weekly digest<\/h1>/);
     // Whose it is, and of which week, says the name of the file.
     match(digest.suggestedFilename(), /^digest-\S+-\d{4}-\d\d-\d\d\.html$/);
     await page.click('nav[aria-label="Views"] >> text=Changes');
     await page.locator('h1:text-is("What changed")').waitFor(SOON);
-    await page.locator('main button:has-text("Save last week")').waitFor(SOON);
+    await page.locator('main button:has-text("Download last week")').waitFor(SOON);
   });
 
   it('says what shorter days remove, and that they are saved', async () => {

@@ -29,8 +29,8 @@ export function AlertsPage({ instanceName }: { readonly instanceName: string }) 
       <div class="heading">
         <h1>Alerts</h1>
         <p class="lead">
-          An alert posts a message to a URL of yours, to Slack or by e-mail when its condition is met. It says
-          each thing once.
+          An alert sends a message when its condition is met: to Slack, by e-mail or to a web address of your
+          own. About the same thing, it sends at most one message an hour, day or week, as you choose.
         </p>
         <div class="curate">
           <button type="button" disabled={reason !== ''} title={reason} onClick={() => setMaking(true)}>
@@ -42,7 +42,7 @@ export function AlertsPage({ instanceName }: { readonly instanceName: string }) 
       </div>
       {made === null ? null : <Secret made={made} onClose={() => setMade(null)} />}
       {value.elements.length === 0 ? (
-        <Empty>There is no alert yet.</Empty>
+        <Empty>There are no alerts yet.</Empty>
       ) : (
         value.elements.map((alert) => (
           <AlertSection key={alert.id} alert={alert} onChange={() => setEdits(edits + 1)} />

@@ -91,10 +91,11 @@ export function Trend({
   // With its open bucket, the line would fall towards zero each morning.
   const closed = isOpen ? points.slice(0, -1) : points;
   const last = points.at(-1);
+  const names = [...new Set(releases.map(({ name }) => name))];
   const legend = [
     ...(before?.some(({ value }) => value > 0) === true ? [`Dashed: the ${earlier}`] : []),
     ...(isOpen ? ['Ring: so far, as it is not over yet'] : []),
-    ...(releases.length === 0 ? [] : ['Vertical: a value of an attribute is new']),
+    ...(names.length === 0 ? [] : [`Vertical: a new ${names.join(' or ')}`]),
   ];
   const chosen = place === null ? undefined : points[place];
   const ticks = y.ticks(4).filter(Number.isInteger);

@@ -111,8 +111,9 @@ export function ConnectPage({ instances }: { readonly instances: readonly Instan
       <div class="heading">
         <h1>Connect</h1>
         <p class="lead">
-          Ways into this instance and out of it. Put your key in place of YOUR_KEY. The npm commands run in
-          Undertone’s folder, and what is sent by HTTP is counted within about two seconds.
+          How conversations come into this instance, and how its answers reach other programs. Put your key in
+          place of YOUR_KEY. The npm commands run in Undertone’s folder, and what is sent by HTTP is counted
+          within about two seconds.
         </p>
       </div>
       <WaysIn />

@@ -51,7 +51,7 @@ export function CorrectTopic({ text, topic }: Corrected) {
         title={reason}
         onClick={() => setOpen(true)}
       >
-        Belongs to …
+        Choose topic …
       </button>
       {fault === '' ? null : (
         <span class="fault" role="alert">
@@ -158,7 +158,7 @@ export function CorrectOutcome({
           if (chosen !== undefined) say(chosen);
         }}
       >
-        <option value="">It ended otherwise …</option>
+        <option value="">Correct how it ended …</option>
         {SESSION_OUTCOMES.filter((one) => one !== outcome).map((one) => (
           <option key={one} value={one} title={OUTCOME_WORDS[one].meaning}>
             {OUTCOME_WORDS[one].label}
@@ -187,7 +187,7 @@ export function ShowsSignal({ position }: { readonly position: number }) {
         title="This shows satisfaction or dissatisfaction"
         onClick={() => setOpen(true)}
       >
-        Shows …
+        Add signal …
       </button>
       {isOpen ? <Shows position={position} onClose={() => setOpen(false)} /> : null}
     </>

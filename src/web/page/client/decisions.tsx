@@ -49,7 +49,7 @@ export function DecisionsPage({ version }: { readonly version: string }) {
         <h1>Decisions</h1>
         <p class="lead">
           What people have corrected. A decision holds until somebody undoes it; then what was there before is
-          back. Ids never change, and counts stay exact.
+          back. All numbers follow.
         </p>
         <div class="curate">
           <MakeTopic words="New topic …" />
@@ -228,9 +228,9 @@ function What({
       return <>Saved the label {given}</>;
     case 'ROUTE':
       return details.unclaimed === 'OTHER' ? (
-        <>Counted requests that no topic of yours claims as {linked('Other')}</>
+        <>Counted requests that fit none of your own topics as {linked('Other')}</>
       ) : (
-        <>Showed found topics for requests that no topic of yours claims</>
+        <>Showed found topics for requests that fit none of your own topics</>
       );
     case 'TRACK': {
       const { state = 'OPEN', owner, note, link } = details;

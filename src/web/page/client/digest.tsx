@@ -21,7 +21,7 @@ export function SaveDigest({ instanceName }: { readonly instanceName: string }) 
   return (
     <>
       <button type="button" class="quiet" onClick={save}>
-        Save last week’s digest
+        Download last week’s digest
       </button>
       <Fault error={fault} />
     </>

@@ -121,12 +121,12 @@ export function KeyForm({
       </form>
       <Fault error={fault} />
       <p class="faint">
-        You have no key? Ask whoever runs Undertone for you: for a key, or for a link that shows a page
-        without one, which people with a key make under <i>Share</i>.
+        If you have no key, ask whoever runs Undertone for you for one. Anybody who has a key can also send
+        you a link to a page, made with its button <i>Share</i>; a link needs no key.
       </p>
       <p class="faint">
-        Who runs it makes a key with <code>npm run keys -- create --project NAME</code>. This browser stays
-        signed in for 30 days, or until you sign out or the key is revoked.
+        Whoever runs Undertone makes a key with <code>npm run keys -- create --project NAME</code>. This
+        browser stays signed in for 30 days, or until you sign out or the key is revoked.
       </p>
     </main>
   );

@@ -225,8 +225,8 @@ function TitleSearch() {
     <>
       <input
         type="search"
-        aria-label={searchesTexts ? 'Text in what was said' : 'Text in title or summary'}
-        placeholder={searchesTexts ? 'Search what was said' : 'Search titles and summaries'}
+        aria-label={searchesTexts ? 'Text in messages' : 'Text in title or summary'}
+        placeholder={searchesTexts ? 'Search messages' : 'Search titles and summaries'}
         maxLength={200}
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
@@ -240,7 +240,7 @@ function TitleSearch() {
             if (searched !== '') search(searched, checked);
           }}
         />{' '}
-        in what was said
+        in messages
       </label>
     </>
   );

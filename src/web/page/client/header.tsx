@@ -123,12 +123,12 @@ function BucketChoice() {
   const possible = bucketsFor(state.range);
   return (
     <Choice
-      label="Buckets of the trend"
+      label="Interval of the trend"
       isInBar
       value={state.buckets}
       options={BUCKETS.map((value) => [
         value,
-        value === 'auto' ? 'auto buckets' : `by ${value}`,
+        value === 'auto' ? 'auto interval' : `by ${value}`,
         possible.includes(value),
       ])}
       onChoice={(buckets) => go({ buckets })}

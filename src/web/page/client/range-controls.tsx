@@ -64,7 +64,7 @@ export function RangeControls() {
           title={`Days begin at midnight, ${zoneName()}`}
           onChange={(event) => choose(event.currentTarget.value)}
         >
-          <option value="">calendar …</option>
+          <option value="">dates …</option>
           {CALENDAR.map((name) => (
             <option key={name} value={name}>
               {CALENDAR_WORDS[name]}

@@ -13,9 +13,9 @@ type Unclaimed = NonNullable<CurationsResponse['elements'][number]['details']['u
 const CHOICES: Readonly<Record<Unclaimed, { readonly label: string; readonly done: string }>> = {
   FOUND: {
     label: 'show found topics',
-    done: 'Requests that no topic of yours claims show the topics found for them.',
+    done: 'Requests that fit none of your own topics show the topics found for them.',
   },
-  OTHER: { label: 'count as Other', done: 'Requests that no topic of yours claims count as Other.' },
+  OTHER: { label: 'count as Other', done: 'Requests that fit none of your own topics count as Other.' },
 };
 
 /** Returns the choice in effect: the latest that nobody undid, FOUND without one. */
@@ -38,7 +38,7 @@ export function UnclaimedChoice({ version }: { readonly version: string }) {
   if (value === null) return null;
   return (
     <label>
-      Requests that no topic of yours claims:{' '}
+      Requests that fit none of your own topics:{' '}
       <select
         value={value}
         disabled={reason !== ''}
