@@ -26,7 +26,7 @@ import { requestsOf } from '../support/replays.ts';
 
 const SHARDS = 3;
 const MACHINES = ['a', 'b', 'c'] as const;
-const FAULTS = isLong ? 40 : 8;
+const FAULTS = isLong ? 40 : 4;
 const SEED = Number(process.env['SHARED_VIEWS_SEED'] ?? 1);
 /** Longer than a lease. */
 const PAUSE_MS = 6000;
