@@ -9,18 +9,20 @@ import { ingestResponseSchema } from '../../src/contract/ingest.ts';
 import { instanceListSchema, keySchema, newInstanceSchema } from '../../src/contract/instances.ts';
 import { curatedSchema, labelAnswerSchema, newTopicAnswerSchema } from '../../src/contract/steering.ts';
 import { FILTERS, GROUP_BYS, GROUPINGS, sessionOutcome } from '../../src/domain/groupings.ts';
-import { BOUNDED_METRICS, metricsSchema } from '../../src/domain/metrics.ts';
+import { lifeSchema } from '../../src/domain/life-schema.ts';
+import { BOUNDED_METRICS, metricsSchema, type Metric } from '../../src/domain/metrics.ts';
 import { GRANULARITIES } from '../../src/domain/time.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { schemaOf } from '../../src/web/openapi-parts.ts';
 import { labelSchema, newTopicSchema } from '../../src/web/ingest/curation-body.ts';
 import { ingestBodySchema } from '../../src/web/ingest/request-body.ts';
 import { changesResponseSchema } from '../../src/query/changes/changes-schema.ts';
+import { estimateSchema } from '../../src/query/checks/checks-schema.ts';
 import { curationsResponseSchema } from '../../src/query/curations/curations-schema.ts';
 import { OVERVIEW_METRICS, overviewResponseSchema } from '../../src/query/overview/overview-schema.ts';
 import { attributesResponseSchema } from '../../src/query/attributes-schema.ts';
 import { briefResponseSchema } from '../../src/query/briefs/brief-schema.ts';
-import { effectsResponseSchema } from '../../src/query/effects/effects-schema.ts';
+import { effectSideSchema, effectsResponseSchema } from '../../src/query/effects/effects-schema.ts';
 import { differencesResponseSchema } from '../../src/query/changes/differences-schema.ts';
 import { queryParameterSchemas } from '../../src/query/parameters.ts';
 import { queryResponseSchema } from '../../src/query/response-schema.ts';
@@ -46,8 +48,13 @@ const named = new Map<string, string>();
 
 /** A declaration, whose name stands for it in those that follow. */
 function declare(name: string, type: string): string {
-  if (type.startsWith('{')) named.set(type, name);
+  named.set(type, name);
   return type.startsWith('{') ? `export interface ${name} ${type}` : `export type ${name} = ${type};`;
+}
+
+/** The same for a part of answers, which is not exported. */
+function declarePart(name: string, schema: z.ZodType): string {
+  return declare(name, typeOf(answer(schema))).replace('export ', '');
 }
 
 function typeOf(schema: JsonSchema): string {
@@ -96,6 +103,16 @@ function without(schema: JsonSchema, ...names: readonly string[]): JsonSchema {
   return { ...schema, properties: Object.fromEntries(entries) };
 }
 
+/** The metrics that all entities with counts of their own have. */
+const ENTITY_METRICS = GROUPINGS.GAP.metrics;
+
+/** A union of metrics, with those of `EntityMetric` under that name. */
+function metricsOf(metrics: readonly Metric[]): string {
+  if (!ENTITY_METRICS.every((metric) => metrics.includes(metric))) return union(metrics);
+  const more = metrics.filter((metric) => !(ENTITY_METRICS as readonly Metric[]).includes(metric));
+  return ['EntityMetric', ...(more.length === 0 ? [] : [union(more)])].join(' | ');
+}
+
 /** What each grouping has. */
 function groupings(): string {
   const dimensions = answer(queryResponseSchema.shape.elements.element.shape.dimensions).properties ?? {};
@@ -109,7 +126,7 @@ function groupings(): string {
     const alwaysType = membersOf(always, (member) => required?.includes(member) === true);
     const askedType = asked.length === 0 ? 'Readonly<Record<never, never>>' : membersOf(asked);
     return (
-      `${groupBy}: { name: ${JSON.stringify(name)}; metric: ${union(metrics)}; sort: ${union(sorts)}; ` +
+      `${groupBy}: { name: ${JSON.stringify(name)}; metric: ${metricsOf(metrics)}; sort: ${union(sorts)}; ` +
       `filter: ${union(filters)}; always: ${alwaysType}; onRequest: ${askedType} };`
     );
   });
@@ -134,21 +151,27 @@ export function clientTypes(): string {
     declare('Named', '{ readonly id: string; readonly name: string; }'),
     '/** How a session ended. */',
     declare('SessionOutcome', union(sessionOutcome.unwrap().options)),
-  ];
-  named.set(union(sessionOutcome.unwrap().options), 'SessionOutcome');
-  parts.push(
+    declarePart('LifeState', lifeSchema.unwrap().shape.state),
+    declarePart('Life', lifeSchema.unwrap()),
+    declarePart('GapType', whyResponseSchema.shape.gaps.element.shape.gapType),
+    declarePart('SignalType', whyResponseSchema.shape.signals.element.shape.signalType),
+    declarePart('EffectSide', effectSideSchema),
+    declarePart('Wording', whyResponseSchema.shape.wordings.shape.typical.element),
+    declarePart('VerdictCounts', estimateSchema.shape.found),
+    declarePart('NextPage', sessionResponseSchema.shape.pagination),
     declare('Granularity', union(GRANULARITIES)),
     '/** The value of each metric. Instants are ISO 8601 in UTC, durations seconds, `netSat` is in percent. */',
     `export interface MetricValues ${values}`,
     declare('BoundedMetric', union(BOUNDED_METRICS)),
     declare('OverviewMetric', union(OVERVIEW_METRICS)),
+    `type EntityMetric = ${union(ENTITY_METRICS)};`,
     '/** The values of filters. */',
     `export interface FilterValues ${membersOf(filters)}`,
     '/** By grouping: the member of `dimensions`, what it always holds, and what only `dimensionFields` brings. */',
     groupings(),
     "type AnyEntity<G extends keyof Groupings> = Groupings[G]['always'] & Partial<Groupings[G]['onRequest']>;",
     `type Fields = Partial<MetricValues>;`,
-  );
+  ];
   named.set(typeOf(answer(metricsSchema)), 'Fields');
   parts.push(
     declare('Pagination', typeOf(answer(queryResponseSchema.shape.pagination))),

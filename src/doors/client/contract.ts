@@ -21,6 +21,43 @@ export interface Named {
 }
 /** How a session ended. */
 export type SessionOutcome = 'solved' | 'thanked' | 'handed_over' | 'gave_up' | 'not_possible' | 'open';
+type LifeState = 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
+interface Life {
+  readonly state: LifeState;
+  readonly fixedAt: string | null;
+  readonly release: { readonly name: string; readonly value: string } | null;
+  readonly owner: string | null;
+  readonly note: string | null;
+  readonly link: string | null;
+  readonly at: string;
+  readonly curationId: string;
+}
+type GapType = 'TOOL' | 'KNOWLEDGE';
+type SignalType = 'SAT' | 'DSAT';
+interface EffectSide {
+  readonly start: string;
+  readonly end: string;
+  readonly sessions: number;
+  readonly of: number;
+  readonly share: number;
+}
+interface Wording {
+  readonly sessionId: string;
+  readonly position: number;
+  readonly createdAt: string;
+  readonly text: string;
+}
+interface VerdictCounts {
+  readonly sessions: number;
+  readonly yes: number;
+  readonly no: number;
+  readonly unsure: number;
+  readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
+}
+interface NextPage {
+  readonly limit: number;
+  readonly next: string | null;
+}
 export type Granularity = 'ALL' | 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 /** The value of each metric. Instants are ISO 8601 in UTC, durations seconds, `netSat` is in percent. */
 export interface MetricValues {
@@ -57,6 +94,22 @@ export type OverviewMetric =
   | 'dsat'
   | 'netSat'
   | 'repeatedRequests';
+type EntityMetric =
+  | 'sessions'
+  | 'users'
+  | 'messages'
+  | 'waitSeconds'
+  | 'waitSecondsP95'
+  | 'handedOver'
+  | 'droppedOff'
+  | 'resolvedAtLeast'
+  | 'resolvedAtMost'
+  | 'cameBack'
+  | 'dissatisfied'
+  | 'excessDissatisfied'
+  | 'inputTokens'
+  | 'outputTokens'
+  | 'costUsd';
 /** The values of filters. */
 export interface FilterValues {
   readonly topicIds: readonly string[];
@@ -66,9 +119,9 @@ export interface FilterValues {
   readonly gapIds: readonly string[];
   readonly labelIds: readonly string[];
   readonly endUserIds: readonly string[];
-  readonly gapType: 'TOOL' | 'KNOWLEDGE';
+  readonly gapType: GapType;
   readonly signalSource: 'INFERRED' | 'GIVEN' | 'OBSERVED';
-  readonly lifeStates: readonly ('OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO')[];
+  readonly lifeStates: readonly LifeState[];
   readonly signals: 'inferred' | 'given' | 'all';
   readonly language: string;
   readonly outcome: readonly SessionOutcome[];
@@ -81,26 +134,7 @@ export interface FilterValues {
 export interface Groupings {
   TOPIC: {
     name: 'topic';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd'
-      | 'avgMessagesPerSession'
-      | 'sat'
-      | 'dsat'
-      | 'netSat';
+    metric: EntityMetric | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
     sort: never;
     filter: 'signals' | 'lifeStates';
     always: { readonly id: string; readonly name: string; readonly clusterId: string | null };
@@ -112,40 +146,12 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
-      readonly life: {
-        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
-        readonly fixedAt: string | null;
-        readonly release: { readonly name: string; readonly value: string } | null;
-        readonly owner: string | null;
-        readonly note: string | null;
-        readonly link: string | null;
-        readonly at: string;
-        readonly curationId: string;
-      } | null;
+      readonly life: Life | null;
     };
   };
   TOPIC_CLUSTER: {
     name: 'cluster';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd'
-      | 'avgMessagesPerSession'
-      | 'sat'
-      | 'dsat'
-      | 'netSat';
+    metric: EntityMetric | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
     sort: never;
     filter: 'signals';
     always: { readonly id: string; readonly name: string };
@@ -153,22 +159,7 @@ export interface Groupings {
   };
   REPEATED_REQUEST: {
     name: 'repeatedRequest';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd';
+    metric: EntityMetric;
     sort: never;
     filter: 'lifeStates';
     always: { readonly id: string; readonly name: string; readonly description: string };
@@ -176,42 +167,18 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
-      readonly life: {
-        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
-        readonly fixedAt: string | null;
-        readonly release: { readonly name: string; readonly value: string } | null;
-        readonly owner: string | null;
-        readonly note: string | null;
-        readonly link: string | null;
-        readonly at: string;
-        readonly curationId: string;
-      } | null;
+      readonly life: Life | null;
     };
   };
   CSAT_DSAT: {
     name: 'csatDsatSignal';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd';
+    metric: EntityMetric;
     sort: never;
     filter: 'signalSource' | 'lifeStates';
     always: {
       readonly id: string;
       readonly name: string;
-      readonly signalType: 'SAT' | 'DSAT';
+      readonly signalType: SignalType;
       readonly description: string;
     };
     onRequest: {
@@ -219,43 +186,19 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
-      readonly life: {
-        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
-        readonly fixedAt: string | null;
-        readonly release: { readonly name: string; readonly value: string } | null;
-        readonly owner: string | null;
-        readonly note: string | null;
-        readonly link: string | null;
-        readonly at: string;
-        readonly curationId: string;
-      } | null;
+      readonly life: Life | null;
     };
   };
   GAP: {
     name: 'gap';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd';
+    metric: EntityMetric;
     sort: never;
     filter: 'gapType' | 'lifeStates';
     always: {
       readonly id: string;
       readonly name: string;
       readonly description: string;
-      readonly gapType: 'TOOL' | 'KNOWLEDGE';
+      readonly gapType: GapType;
       readonly topics?: readonly Named[] | undefined;
     };
     onRequest: {
@@ -263,40 +206,12 @@ export interface Groupings {
       readonly checkedSessions: number;
       readonly precisionLow: number | null;
       readonly precisionHigh: number | null;
-      readonly life: {
-        readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
-        readonly fixedAt: string | null;
-        readonly release: { readonly name: string; readonly value: string } | null;
-        readonly owner: string | null;
-        readonly note: string | null;
-        readonly link: string | null;
-        readonly at: string;
-        readonly curationId: string;
-      } | null;
+      readonly life: Life | null;
     };
   };
   LABEL: {
     name: 'label';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd'
-      | 'avgMessagesPerSession'
-      | 'sat'
-      | 'dsat'
-      | 'netSat';
+    metric: EntityMetric | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
     sort: never;
     filter: 'signals';
     always: { readonly id: string; readonly name: string; readonly description: string };
@@ -379,26 +294,7 @@ export interface Groupings {
   };
   SEGMENT: {
     name: 'segment';
-    metric:
-      | 'sessions'
-      | 'users'
-      | 'messages'
-      | 'waitSeconds'
-      | 'waitSecondsP95'
-      | 'handedOver'
-      | 'droppedOff'
-      | 'resolvedAtLeast'
-      | 'resolvedAtMost'
-      | 'cameBack'
-      | 'dissatisfied'
-      | 'excessDissatisfied'
-      | 'inputTokens'
-      | 'outputTokens'
-      | 'costUsd'
-      | 'avgMessagesPerSession'
-      | 'sat'
-      | 'dsat'
-      | 'netSat';
+    metric: EntityMetric | 'avgMessagesPerSession' | 'sat' | 'dsat' | 'netSat';
     sort: never;
     filter: 'signals' | 'segmentKey';
     always: { readonly id: string; readonly attribute: string; readonly value: string };
@@ -470,16 +366,7 @@ export interface EffectsAnswer {
     readonly gap?: AnyEntity<'GAP'> | undefined;
     readonly repeatedRequest?: AnyEntity<'REPEATED_REQUEST'> | undefined;
     readonly csatDsatSignal?: AnyEntity<'CSAT_DSAT'> | undefined;
-    readonly life: {
-      readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
-      readonly fixedAt: string | null;
-      readonly release: { readonly name: string; readonly value: string } | null;
-      readonly owner: string | null;
-      readonly note: string | null;
-      readonly link: string | null;
-      readonly at: string;
-      readonly curationId: string;
-    } | null;
+    readonly life: Life | null;
     readonly verdict:
       | 'CAME_BACK'
       | 'WORSE'
@@ -488,41 +375,11 @@ export interface EffectsAnswer {
       | 'NO_DIFFERENCE'
       | 'TOO_EARLY'
       | 'NOTHING_BEFORE';
-    readonly before: {
-      readonly start: string;
-      readonly end: string;
-      readonly sessions: number;
-      readonly of: number;
-      readonly share: number;
-    } | null;
-    readonly after: {
-      readonly start: string;
-      readonly end: string;
-      readonly sessions: number;
-      readonly of: number;
-      readonly share: number;
-    } | null;
-    readonly again: {
-      readonly start: string;
-      readonly end: string;
-      readonly sessions: number;
-      readonly of: number;
-      readonly share: number;
-    } | null;
-    readonly latest: {
-      readonly start: string;
-      readonly end: string;
-      readonly sessions: number;
-      readonly of: number;
-      readonly share: number;
-    } | null;
-    readonly soFar: {
-      readonly start: string;
-      readonly end: string;
-      readonly sessions: number;
-      readonly of: number;
-      readonly share: number;
-    } | null;
+    readonly before: EffectSide | null;
+    readonly after: EffectSide | null;
+    readonly again: EffectSide | null;
+    readonly latest: EffectSide | null;
+    readonly soFar: EffectSide | null;
     readonly difference: { readonly share: number; readonly low: number; readonly high: number } | null;
     readonly chance: number | null;
   }[];
@@ -533,19 +390,14 @@ export interface BriefAnswer {
   readonly gap: {
     readonly id: string;
     readonly name: string;
-    readonly gapType: 'TOOL' | 'KNOWLEDGE';
+    readonly gapType: GapType;
     readonly description: string;
   };
   readonly fields: Fields;
   readonly groups: readonly {
     readonly topic: Named | null;
     readonly sessions: number;
-    readonly questions: readonly {
-      readonly sessionId: string;
-      readonly position: number;
-      readonly createdAt: string;
-      readonly text: string;
-    }[];
+    readonly questions: readonly Wording[];
   }[];
   readonly others: number;
   readonly read: number;
@@ -565,12 +417,7 @@ export interface BriefAnswer {
       | 'SECRET';
     readonly requests: number;
   }[];
-  readonly answers: readonly {
-    readonly sessionId: string;
-    readonly position: number;
-    readonly createdAt: string;
-    readonly text: string;
-  }[];
+  readonly answers: readonly Wording[];
   readonly lastProcessedAt: string;
 }
 export interface AttributesAnswer {
@@ -626,7 +473,7 @@ export interface WhyAnswer {
   readonly signals: readonly {
     readonly id: string;
     readonly name: string;
-    readonly signalType: 'SAT' | 'DSAT';
+    readonly signalType: SignalType;
     readonly sessions: number;
     readonly messages: number;
     readonly share: number;
@@ -642,7 +489,7 @@ export interface WhyAnswer {
   readonly gaps: readonly {
     readonly id: string;
     readonly name: string;
-    readonly gapType: 'TOOL' | 'KNOWLEDGE';
+    readonly gapType: GapType;
     readonly sessions: number;
     readonly messages: number;
   }[];
@@ -662,46 +509,12 @@ export interface WhyAnswer {
   readonly checked: {
     readonly foundShare: number | null;
     readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
-    readonly found: {
-      readonly sessions: number;
-      readonly yes: number;
-      readonly no: number;
-      readonly unsure: number;
-      readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
-    };
-    readonly notFound: {
-      readonly sessions: number;
-      readonly yes: number;
-      readonly no: number;
-      readonly unsure: number;
-      readonly share: { readonly share: number; readonly low: number; readonly high: number } | null;
-    };
+    readonly found: VerdictCounts;
+    readonly notFound: VerdictCounts;
     readonly recall: number | null;
   } | null;
-  readonly life: {
-    readonly state: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO';
-    readonly fixedAt: string | null;
-    readonly release: { readonly name: string; readonly value: string } | null;
-    readonly owner: string | null;
-    readonly note: string | null;
-    readonly link: string | null;
-    readonly at: string;
-    readonly curationId: string;
-  } | null;
-  readonly wordings: {
-    readonly typical: readonly {
-      readonly sessionId: string;
-      readonly position: number;
-      readonly createdAt: string;
-      readonly text: string;
-    }[];
-    readonly newest: readonly {
-      readonly sessionId: string;
-      readonly position: number;
-      readonly createdAt: string;
-      readonly text: string;
-    }[];
-  };
+  readonly life: Life | null;
+  readonly wordings: { readonly typical: readonly Wording[]; readonly newest: readonly Wording[] };
   readonly lastProcessedAt: string;
 }
 export interface SaidAnswer {
@@ -727,7 +540,7 @@ export interface SaidAnswer {
     };
   }[];
   readonly searched: { readonly messages: number; readonly gone: number; readonly left: number };
-  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly pagination: NextPage;
   readonly lastProcessedAt: string | null;
 }
 export interface TranscriptAnswer {
@@ -760,17 +573,13 @@ export interface TranscriptAnswer {
     readonly signals: readonly {
       readonly id: string;
       readonly name: string;
-      readonly signalType: 'SAT' | 'DSAT';
+      readonly signalType: SignalType;
     }[];
     readonly feedback: { readonly up: number; readonly down: number };
-    readonly gap: {
-      readonly id: string;
-      readonly name: string;
-      readonly gapType: 'TOOL' | 'KNOWLEDGE';
-    } | null;
+    readonly gap: { readonly id: string; readonly name: string; readonly gapType: GapType } | null;
     readonly repeatedRequest: Named | null;
   }[];
-  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly pagination: NextPage;
   readonly lastProcessedAt: string;
 }
 export interface NewTopic {
@@ -843,7 +652,7 @@ export interface CurationsAnswer {
       readonly position?: number | undefined;
       readonly outcome?: SessionOutcome | undefined;
       readonly unclaimed?: 'FOUND' | 'OTHER' | undefined;
-      readonly state?: 'OPEN' | 'PLANNED' | 'FIXED' | 'WONT_DO' | undefined;
+      readonly state?: LifeState | undefined;
       readonly fixedAt?: string | undefined;
       readonly release?: { readonly name: string; readonly value: string } | undefined;
       readonly owner?: string | undefined;
@@ -858,7 +667,7 @@ export interface CurationsAnswer {
     } | null;
     readonly undoneBy: string | null;
   }[];
-  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly pagination: NextPage;
   readonly lastProcessedAt: string | null;
 }
 export interface Erasure {
@@ -888,7 +697,7 @@ export interface Erasure {
 }
 export interface Erasures {
   readonly elements: readonly Erasure[];
-  readonly pagination: { readonly limit: number; readonly next: string | null };
+  readonly pagination: NextPage;
 }
 /** A line of what is held of an end user. */
 export type ExportedLine =
@@ -947,13 +756,13 @@ export type ExportedLine =
       readonly signals: readonly {
         readonly id: string;
         readonly name: string;
-        readonly signalType: 'SAT' | 'DSAT';
+        readonly signalType: SignalType;
       }[];
       readonly feedback: { readonly up: number; readonly down: number };
       readonly gap: {
         readonly id: string;
         readonly name: string;
-        readonly gapType: 'TOOL' | 'KNOWLEDGE';
+        readonly gapType: GapType;
         readonly isNamed: boolean;
       } | null;
       readonly repeatedRequest: Named | null;
