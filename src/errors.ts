@@ -83,6 +83,14 @@ export class AppError extends Error {
   }
 }
 
+/** The error for what fails now, and may succeed after `retryAfter` seconds. */
+export function unavailable(
+  message: string,
+  { retryAfter = 1, cause }: { readonly retryAfter?: number; readonly cause?: unknown } = {},
+): AppError {
+  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
+}
+
 /** An AppError in a form that can cross threads. */
 export type Refusal = Pick<AppError, 'code' | 'message' | 'details' | 'messagesRead'>;
 

@@ -3,7 +3,7 @@
  *
  * Test: test/main/web.test.ts.
  */
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 
 /** Holds the value once it is set. */
 export class Later<Value> {
@@ -21,8 +21,6 @@ export class Later<Value> {
   /** @throws AppError with 503 until the value is set */
   get(): Value {
     if (this.#value !== null) return this.#value;
-    throw new AppError('SERVICE_UNAVAILABLE', 'The service is starting. Try again in a moment.', {
-      retryAfter: 1,
-    });
+    throw unavailable('The service is starting. Try again in a moment.');
   }
 }

@@ -5,7 +5,7 @@
  * Test: test/query/position-waits.test.ts.
  */
 import { Turns } from '../domain/turns.ts';
-import { AppError } from '../errors.ts';
+import { unavailable, type AppError } from '../errors.ts';
 
 export interface PositionWaitsOptions {
   /** Limit of concurrent waits over all callers. */
@@ -79,10 +79,8 @@ function after<T>(ms: number, work: () => Promise<T>): { readonly result: Promis
 }
 
 function tooManyWaits(most: number): AppError {
-  return new AppError(
-    'SERVICE_UNAVAILABLE',
+  return unavailable(
     `${most} queries of this project wait for a position already. Try again in a moment, or leave ` +
       'X-Wait-For-Position out.',
-    { retryAfter: 1 },
   );
 }

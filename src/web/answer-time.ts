@@ -3,9 +3,7 @@
  *
  * Test: test/web/answer-time.test.ts.
  */
-import { AppError } from '../errors.ts';
-
-const RETRY_AFTER_SECONDS = 10;
+import { unavailable, type AppError } from '../errors.ts';
 
 /**
  * Resolves with the result of `work` if it arrives within `ms`. Otherwise throws AppError SERVICE_UNAVAILABLE, before
@@ -24,9 +22,8 @@ export async function inTime<T>(work: Promise<T>, ms: number, errorOf: () => Err
 }
 
 function tooLate(): AppError {
-  return new AppError(
-    'SERVICE_UNAVAILABLE',
+  return unavailable(
     'The answer could not be made in time. Ask for less, or ask fewer questions at a time.',
-    { retryAfter: RETRY_AFTER_SECONDS },
+    { retryAfter: 10 },
   );
 }

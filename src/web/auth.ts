@@ -9,7 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import { LINK_HEADER } from '../domain/shared-views.ts';
 import { PAGE_HEADER } from '../domain/page-sign-in.ts';
-import { AppError } from '../errors.ts';
+import { AppError, unavailable } from '../errors.ts';
 import { addressOf } from './address.ts';
 import type { FoundKey, HttpDependencies, KeyFinder } from './dependencies.ts';
 import { checkNamedInstance, checkSaysInstance } from './instance-access.ts';
@@ -114,10 +114,8 @@ export function registerAuth(
    */
   async function askedKey(request: FastifyRequest, reply: FastifyReply): Promise<FoundKey> {
     countRequest(limits.requests, request, reply);
-    if (!keys.loaded) {
-      const message = 'The service is starting and has not read its keys yet. Try again in a moment.';
-      throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
-    }
+    if (!keys.loaded)
+      throw unavailable('The service is starting and has not read its keys yet. Try again in a moment.');
     const [credential, finder] = credentialOf(request) ?? [];
     if (credential === undefined || finder === undefined) {
       challenge(reply);

@@ -4,7 +4,7 @@
  * Test: test/web/sockets.test.ts.
  */
 import { Shares } from '../domain/shares.ts';
-import { AppError } from '../errors.ts';
+import { unavailable } from '../errors.ts';
 
 /** Bytes that one request holds. */
 export interface HeldBytes {
@@ -34,9 +34,7 @@ export class ByteBudget {
 
   /** Holds `bytes` more, or fewer if negative. Throws AppError SERVICE_UNAVAILABLE at the limit. */
   hold(held: HeldBytes, bytes: number): void {
-    if (bytes > 0 && !this.#shares.fits(held.caller, bytes, held.bytes)) {
-      throw new AppError('SERVICE_UNAVAILABLE', this.#refusal, { retryAfter: 1 });
-    }
+    if (bytes > 0 && !this.#shares.fits(held.caller, bytes, held.bytes)) throw unavailable(this.#refusal);
     held.bytes += bytes;
     this.#shares.take(held.caller, bytes);
   }

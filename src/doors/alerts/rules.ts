@@ -5,7 +5,7 @@
  * Test: test/doors/alerts/rules.test.ts.
  */
 import { v5, v7 } from 'uuid';
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue, type KeyValueBucket } from '../../stream/kv/key-value.ts';
 import { keepWatching, type KeptWatch } from './keep-watching.ts';
@@ -198,9 +198,6 @@ export async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The alerts cannot be read or written now. Try again.', {
-      retryAfter: 1,
-      cause,
-    });
+    throw unavailable('The alerts cannot be read or written now. Try again.', { cause });
   }
 }

@@ -5,7 +5,7 @@
  */
 import { UndertoneError } from '../client/errors.ts';
 import { Transport } from '../client/transport.ts';
-import { AppError, ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { AppError, ERROR_CODES, unavailable, type ErrorCode } from '../../errors.ts';
 import type { ReadingDoor } from './reading.ts';
 
 const TIMEOUT_MS = 60_000;
@@ -33,10 +33,7 @@ export function createHttpDoor({ url, key }: { readonly url: string; readonly ke
 function refusalOf(cause: UndertoneError, url: string): AppError {
   const { code, message, details, status } = cause;
   if (code === 'UNREACHABLE')
-    return new AppError('SERVICE_UNAVAILABLE', `The service at ${url} does not answer. Is it running?`, {
-      retryAfter: 1,
-      cause,
-    });
+    return unavailable(`The service at ${url} does not answer. Is it running?`, { cause });
   if (Object.hasOwn(ERROR_CODES, code)) return new AppError(code as ErrorCode, message, { details });
   return new AppError('SERVICE_UNAVAILABLE', `Status ${status} came without an answer of this service.`);
 }

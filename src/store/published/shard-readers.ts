@@ -4,7 +4,7 @@
  *
  * Test: test/store/published/shard-readers.test.ts.
  */
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../epochs/epochs.ts';
 import type { SnapshotReader } from './snapshot-reader.ts';
 
@@ -56,13 +56,7 @@ export class ShardReaders {
     const shards = this.#shards();
     const reader = this.#divisions.get(shards)?.[this.#options.shardOf(instanceId, shards)];
     if (reader !== undefined) return reader;
-    throw new AppError(
-      'SERVICE_UNAVAILABLE',
-      'The number of shards has just changed. Try again in a moment.',
-      {
-        retryAfter: 1,
-      },
-    );
+    throw unavailable('The number of shards has just changed. Try again in a moment.');
   }
 
   /**
@@ -111,9 +105,5 @@ export class ShardReaders {
 
 /** An error is better than an incomplete answer. */
 function activeLost(): AppError {
-  return new AppError(
-    'SERVICE_UNAVAILABLE',
-    'The file views/ACTIVE is damaged; the worker restores it. Try again in a moment.',
-    { retryAfter: 1 },
-  );
+  return unavailable('The file views/ACTIVE is damaged; the worker restores it. Try again in a moment.');
 }

@@ -3,13 +3,13 @@
  *
  * Test: test/store/published/lost-database.test.ts, test/store/published/turns-of-readers.test.ts.
  */
-import { AppError } from '../../errors.ts';
+import { unavailable, type AppError } from '../../errors.ts';
 
 /** Published files are damaged, and the worker rewrites them. */
 export function beingMade(cause?: unknown): AppError {
   return unavailable(
     'Files of the views are damaged, and the worker makes them again. Try again in a moment.',
-    cause,
+    { cause },
   );
 }
 
@@ -20,7 +20,7 @@ export function nothingPublished(): AppError {
 export function databaseLost(cause: unknown): AppError {
   return unavailable(
     'The database that answers queries failed and is being replaced. Try again in a moment.',
-    cause,
+    { cause },
   );
 }
 
@@ -28,8 +28,7 @@ export function databaseLost(cause: unknown): AppError {
 export function tooLittleMemory(cause: unknown): AppError {
   return unavailable(
     'The query needs more memory than one query may take. Lower limit, shorten the range, or try again later.',
-    cause,
-    5,
+    { retryAfter: 5, cause },
   );
 }
 
@@ -37,19 +36,14 @@ export function tooLittleMemory(cause: unknown): AppError {
 export function otherViews(): AppError {
   return unavailable(
     'Another version of this service made the views on disk. Rebuild them: npm run rebuild.',
-    undefined,
-    60,
+    { retryAfter: 60 },
   );
 }
 
 export function tooManyExports(): AppError {
-  return unavailable('Other exports are being read. Try again in a moment.', undefined, 5);
+  return unavailable('Other exports are being read. Try again in a moment.', { retryAfter: 5 });
 }
 
 export function tooManyAnswers(): AppError {
   return unavailable('Too many queries of this project wait for their turn. Try again in a moment.');
-}
-
-function unavailable(message: string, cause?: unknown, retryAfter = 1): AppError {
-  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
 }

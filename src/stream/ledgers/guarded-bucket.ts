@@ -3,7 +3,7 @@
  *
  * Test: test/web/registry/registry.test.ts.
  */
-import { AppError } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import type { KeyValueBucket, KeyValueEntry } from '../kv/key-value.ts';
 
 /** Reads and writes of a bucket; each rejects with AppError SERVICE_UNAVAILABLE when NATS fails. */
@@ -28,8 +28,8 @@ export function guarded(bucket: KeyValueBucket): GuardedBucket {
 export async function guard<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (error) {
-    throw unavailable('The registry cannot be reached. Try again.', error);
+  } catch (cause) {
+    throw unavailable('The registry cannot be reached. Try again.', { cause });
   }
 }
 
@@ -55,10 +55,6 @@ export async function change(
 export function required<T>(value: T | null, what: string): T {
   if (value === null) throw unavailable(`The registry lost ${what} while it was written. Try again.`);
   return value;
-}
-
-export function unavailable(message: string, cause?: unknown): AppError {
-  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause });
 }
 
 /** Compares by creation, then by `tie`. */

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstream, JetStreamApiError, type JetStreamClient } from '@nats-io/jetstream';
 import { Shares } from '../../domain/shares.ts';
 import { FairQueue } from '../../domain/turns.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRequest } from './codec.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
@@ -143,19 +143,18 @@ class GroupCommit implements Publisher {
 
   /** Rejects requests that cannot succeed. */
   #admit(projectId: string, size: number): void {
-    if (this.#draining) throw unavailable('The service is shutting down. Try again.', 1);
+    if (this.#draining) throw unavailable('The service is shutting down. Try again.');
     if (!this.#hasRoom()) {
-      throw unavailable(
-        'The disk of the stream is nearly full. Try again when its operator has made room.',
-        30,
-      );
+      throw unavailable('The disk of the stream is nearly full. Try again when its operator has made room.', {
+        retryAfter: 30,
+      });
     }
     // A body can grow when encoded: 1e20 is written with all digits. What no reader would inflate must not be accepted.
     if (size > MAX_INFLATED_BYTES - ENVELOPE_BYTES) {
       throw new AppError('PAYLOAD_TOO_LARGE', 'The request is too large. Send fewer messages per request.');
     }
     if (!this.#pending.fits(projectId, size)) {
-      throw unavailable('Too many messages are waiting to be stored. Try again.', 1);
+      throw unavailable('Too many messages are waiting to be stored. Try again.');
     }
   }
 
@@ -262,7 +261,7 @@ class GroupCommit implements Publisher {
         }
       }
       if (performance.now() + pause >= deadline) {
-        throw unavailable('The stream does not answer. Try again.', 2, fault);
+        throw unavailable('The stream does not answer. Try again.', { retryAfter: 2, cause: fault });
       }
       await sleep(pause);
     }
@@ -270,13 +269,12 @@ class GroupCommit implements Publisher {
 }
 
 function full(cause?: unknown): AppError {
-  return unavailable('The stream is full. Try again when its operator has made room.', 30, cause);
+  return unavailable('The stream is full. Try again when its operator has made room.', {
+    retryAfter: 30,
+    cause,
+  });
 }
 
 function unreachable(): AppError {
-  return unavailable('The stream cannot be reached. Try again.', 2);
-}
-
-function unavailable(message: string, retryAfter: number, cause?: unknown): AppError {
-  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter, cause });
+  return unavailable('The stream cannot be reached. Try again.', { retryAfter: 2 });
 }

@@ -6,7 +6,7 @@
 import { jetstreamManager, JetStreamApiError, type JetStreamManager } from '@nats-io/jetstream';
 import type { FeedbackPlace } from '../../domain/feedback.ts';
 import { POSITIONS_PER_ENTRY, type RecordedMessage, type RecordedRequest } from '../../domain/records.ts';
-import { AppError } from '../../errors.ts';
+import { unavailable } from '../../errors.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { CONVERSATIONS_STREAM } from '../subjects.ts';
 import { DecodeError, decodeRecord } from './codec.ts';
@@ -114,10 +114,7 @@ export class MessageTexts {
       };
       await Promise.all(Array.from({ length: AT_ONCE }, work));
     } catch (cause) {
-      throw new AppError('SERVICE_UNAVAILABLE', 'The stream, which holds the texts, cannot be read now.', {
-        retryAfter: 1,
-        cause,
-      });
+      throw unavailable('The stream, which holds the texts, cannot be read now.', { cause });
     }
   }
 }

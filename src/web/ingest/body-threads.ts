@@ -6,7 +6,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { FairQueue } from '../../domain/turns.ts';
-import { AppError, type Refusal } from '../../errors.ts';
+import { AppError, unavailable, type Refusal } from '../../errors.ts';
 import type { ReceivedBody } from './prepared-request.ts';
 
 /** A body and the options for its thread. */
@@ -231,8 +231,4 @@ function tooMuch(fact: string): AppError {
 
 function shuttingDown(): AppError {
   return unavailable('The service is shutting down. Try again.');
-}
-
-function unavailable(message: string): AppError {
-  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
 }

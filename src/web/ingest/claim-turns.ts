@@ -4,7 +4,7 @@
  * Test: test/web/ingest/curator.test.ts, test/web/instances-route.test.ts.
  */
 import { Turns } from '../../domain/turns.ts';
-import { AppError } from '../../errors.ts';
+import { unavailable, type AppError } from '../../errors.ts';
 
 /** Concurrent synced writes to the registry; one project has at most half of them. */
 const AT_A_TIME = 128;
@@ -24,6 +24,7 @@ export function createClaimTurns(): Turns {
 }
 
 function tooMany(): AppError {
-  const message = 'Too many requests with keys or sessions of their own are waiting. Try again in a moment.';
-  return new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
+  return unavailable(
+    'Too many requests with keys or sessions of their own are waiting. Try again in a moment.',
+  );
 }

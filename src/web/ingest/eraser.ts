@@ -9,7 +9,7 @@ import { erasureRecord } from '../../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import type { Turns } from '../../domain/turns.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import type { ErasureLedger } from '../../stream/ledgers/erasure-ledger.ts';
 import { encodeRequest } from '../../stream/log/codec.ts';
 import type { Publisher } from '../../stream/log/group-commit.ts';
@@ -53,8 +53,7 @@ export interface Eraser {
 /** The ledger holds the erasure by then, so a retry gets the same one. */
 function refuse(cause: unknown): never {
   if (cause instanceof AppError) throw cause;
-  const message = 'The stream cannot be written now. Try again.';
-  throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1, cause });
+  throw unavailable('The stream cannot be written now. Try again.', { cause });
 }
 
 /**

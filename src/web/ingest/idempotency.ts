@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue } from '../../stream/kv/key-value.ts';
 
@@ -72,11 +72,7 @@ export async function openIdempotencyStore(
       if ((await asked(() => bucket.create(name, JSON.stringify(mine)))) !== null)
         return claimFrom(name, mine);
       const entry = await asked(() => bucket.get(name));
-      if (entry === null) {
-        throw new AppError('SERVICE_UNAVAILABLE', 'The Idempotency-Key expired meanwhile. Try again.', {
-          retryAfter: 1,
-        });
-      }
+      if (entry === null) throw unavailable('The Idempotency-Key expired meanwhile. Try again.');
       return firstClaim(name, digest, entry);
     },
   };
@@ -101,10 +97,7 @@ function nameOf(projectId: string, key: string): string {
 async function asked<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
-  } catch (error) {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The Idempotency-Key cannot be checked now. Try again.', {
-      retryAfter: 1,
-      cause: error,
-    });
+  } catch (cause) {
+    throw unavailable('The Idempotency-Key cannot be checked now. Try again.', { cause });
   }
 }

@@ -5,7 +5,7 @@
  * Test: test/web/registry/catch-up.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { unavailable } from '../../stream/ledgers/guarded-bucket.ts';
+import { unavailable } from '../../errors.ts';
 
 export interface CatchUpOptions {
   /** Reads the revision of the newest write from the server; 0 without one. */

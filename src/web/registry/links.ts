@@ -3,7 +3,7 @@
  *
  * Test: test/web/registry/links.test.ts.
  */
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import type { GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
 import type { Keys } from './keys.ts';
 import { Tokens, type Ending, type Known } from './tokens.ts';
@@ -120,9 +120,9 @@ export class Links {
     if (groups !== null) return null;
     const key = this.#keys.digestOf(keyId);
     if (key !== undefined && this.#hasMaker({ key, projectId })) return key;
-    const message =
-      'The key that makes the link is not known here yet, or was revoked. Try again in a moment.';
-    throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
+    throw unavailable(
+      'The key that makes the link is not known here yet, or was revoked. Try again in a moment.',
+    );
   }
 
   #living(projectId: string): Known<StoredLink>[] {

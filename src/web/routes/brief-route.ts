@@ -6,7 +6,7 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { BRIEF, DRAFT } from '../../contract/query.ts';
-import { AppError } from '../../errors.ts';
+import { AppError, unavailable } from '../../errors.ts';
 import type { DraftResponse } from '../../query/briefs/brief-schema.ts';
 import { briefCsv, briefMarkdown, draftMarkdown } from '../../query/briefs/brief-text.ts';
 import { inTime } from '../answer-time.ts';
@@ -46,9 +46,9 @@ export function registerBriefRoute(scope: FastifyInstance, reading: Reading): vo
     const drafting = reading.briefs
       .read(id, parameters, request.projectId)
       .then(async (brief) => ({ brief, ...(await drafter.draft(brief, ended.signal)) }));
-    const { brief, text, model } = await inTime(drafting, reading.answerMs, () => {
-      return new AppError('SERVICE_UNAVAILABLE', 'The writer gave no draft in time.', { retryAfter: 10 });
-    });
+    const { brief, text, model } = await inTime(drafting, reading.answerMs, () =>
+      unavailable('The writer gave no draft in time.', { retryAfter: 10 }),
+    );
     const { gap, lastProcessedAt } = brief;
     return { gap, markdown: draftMarkdown(brief, text, model), model, lastProcessedAt };
   });
