@@ -3,8 +3,9 @@
  *
  * Test: test/web/app.test.ts, test/web/sockets.test.ts.
  */
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { inflate, type ContentEncoding } from './ingest/inflate.ts';
 import { parseJson } from './ingest/json.ts';
@@ -50,6 +51,18 @@ export interface BodyReader {
   release(held: HeldBytes): void;
   /** Discards the rest of the body of an answered request. Calls `onSlow` if it arrives below the minimum rate. */
   discard(rest: Readable, onSlow: () => void): void;
+}
+
+/** Parses the bodies of a scope of the routes' own as JSON of at most so many bytes. */
+export function takeJson(
+  scope: FastifyInstance,
+  bodies: Pick<BodyReader, 'readJson'>,
+  mostBytes: number,
+): void {
+  scope.removeAllContentTypeParsers();
+  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
+    bodies.readJson(request.headers, payload, request.held, mostBytes),
+  );
 }
 
 /** The body arrives too slowly. The connection is closed after the response, because the rest is not wanted. */

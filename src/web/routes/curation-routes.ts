@@ -3,7 +3,6 @@
  *
  * Test: test/web/curation-routes.test.ts, test/e2e/steering-rules.test.ts.
  */
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { CHECK, CREATE_TOPIC, CURATE, SAVE_LABEL } from '../../contract/steering.ts';
 import { parseCheck } from '../ingest/check-body.ts';
@@ -12,7 +11,7 @@ import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
 import { inTime } from '../answer-time.ts';
 import { recordDone } from './audit-route.ts';
 import { countMessages } from '../auth.ts';
-import type { BodyReader } from '../body.ts';
+import { takeJson, type BodyReader } from '../body.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import { enterInstance } from '../instance-request.ts';
 import type { MessageBudget } from '../rate-limit.ts';
@@ -41,10 +40,7 @@ export function registerCurationRoutes(
 
   // Their bodies hold texts of users, so they have a scope of their own.
   void scope.register(async (inner) => {
-    inner.removeAllContentTypeParsers();
-    inner.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      bodies.readJson(request.headers, payload, request.held, TOPIC_BODY_BYTES),
-    );
+    takeJson(inner, bodies, TOPIC_BODY_BYTES);
     serve(inner, CURATE, async ({ request, reply }) => {
       const { curationId, made } = await curate(curating, request, reply, parseCuration, 'CURATE');
       return { curationId, ...(made === null ? {} : { topicClusterId: made.id }) };

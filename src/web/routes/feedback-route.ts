@@ -3,11 +3,10 @@
  *
  * Test: test/e2e/feedback-rules.test.ts.
  */
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { GIVE_FEEDBACK } from '../../contract/feedback.ts';
 import { countMessages } from '../auth.ts';
-import type { BodyReader } from '../body.ts';
+import { takeJson, type BodyReader } from '../body.ts';
 import { parseFeedback } from '../ingest/feedback-body.ts';
 import type { FeedbackTaker } from '../ingest/feedback-taker.ts';
 import { readIdempotencyKey } from '../ingest/idempotency-key.ts';
@@ -24,10 +23,7 @@ export function registerFeedbackRoute(
   budget: MessageBudget,
 ): void {
   void v1.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      bodies.readJson(request.headers, payload, request.held, FEEDBACK_BODY_BYTES),
-    );
+    takeJson(scope, bodies, FEEDBACK_BODY_BYTES);
     serve(scope, GIVE_FEEDBACK, async ({ request, reply }) => {
       const idempotencyKey = readIdempotencyKey(request.headers['idempotency-key']);
       const body = parseFeedback(request.body ?? {});

@@ -3,14 +3,13 @@
  *
  * Test: test/web/mcp-route.test.ts, test/e2e/mcp-rules.test.ts.
  */
-import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError, ERROR_CODES } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import { Reading, type ReadingDoor } from '../../doors/mcp/reading.ts';
 import { inTime } from '../answer-time.ts';
 import { callerOf, countRequest } from '../auth.ts';
-import { SlowBodyError, type BodyReader } from '../body.ts';
+import { SlowBodyError, takeJson, type BodyReader } from '../body.ts';
 import type { HttpDependencies } from '../dependencies.ts';
 import type { RateLimiter } from '../rate-limit.ts';
 import { createReadingDoors } from '../reading-door.ts';
@@ -32,10 +31,7 @@ export function registerMcpRoute(
 ): void {
   const doorOf = createReadingDoors(query, instances);
   const config = { scope: 'query', instance: 'own' } as const;
-  scope.removeAllContentTypeParsers();
-  scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-    bodies.readJson(request.headers, payload, request.held, BODY_BYTES),
-  );
+  takeJson(scope, bodies, BODY_BYTES);
   // This handler runs after the key is checked, so only body faults are reported in JSON-RPC.
   scope.setErrorHandler((thrown, _, reply) => {
     if (!(thrown instanceof AppError) || !isBodyFault(thrown)) throw thrown;

@@ -3,12 +3,11 @@
  *
  * Test: test/web/instances-route.test.ts.
  */
-import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 import { externalIdsSchema, ISSUE_SESSION_IDS, TOO_MANY_IDS } from '../../contract/instances.ts';
 import { MAX_EXTERNAL_IDS } from '../../domain/limits.ts';
 import { checked, invalidRequest } from '../ingest/validation.ts';
-import type { BodyReader } from '../body.ts';
+import { takeJson, type BodyReader } from '../body.ts';
 import type { InstanceRegistry } from '../dependencies.ts';
 import { noInstance } from '../instance-access.ts';
 import { serve } from '../serve.ts';
@@ -23,10 +22,7 @@ export function registerSessionIdsRoute(
 ): void {
   // Its bodies are larger than those of other routes, so it has a scope of its own.
   void v1.register(async (scope) => {
-    scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) =>
-      bodies.readJson(request.headers, payload, request.held, BODY_BYTES),
-    );
+    takeJson(scope, bodies, BODY_BYTES);
     serve(scope, ISSUE_SESSION_IDS, async ({ request, id }) => {
       refuseTooMany(request.body);
       const { externalIds } = checked(externalIdsSchema, request.body);
