@@ -29,7 +29,7 @@ const create = action({
     if (projectName.trim() === '') throw new UsageError('create needs --project NAME.');
     if (id !== undefined && !UUID_PATTERN.test(id)) throw new UsageError('--id must be a UUID.');
     return onRegistry(async (registry) => {
-      const project = await registry.findProjectByName(projectName.trim());
+      const project = await registry.projects.findByName(projectName.trim());
       if (project === null) {
         throw new SetupError(
           `There is no project ${projectName.trim()}. npm run keys -- create --project NAME makes one with a key.`,
@@ -44,7 +44,7 @@ const create = action({
 const list = action({
   read: () =>
     onRegistry(async (registry) => {
-      const projects = new Map((await registry.listProjects()).map((project) => [project.id, project.name]));
+      const projects = new Map(registry.projects.list().map((project) => [project.id, project.name]));
       const rows = (await registry.listInstances()).map((instance) => [
         instance.id,
         projects.get(instance.projectId) ?? instance.projectId,

@@ -37,7 +37,7 @@ const create = action({
     if (env !== 'test' && env !== 'live') throw new UsageError('--env is test or live.');
     const scopes = scope === undefined ? undefined : readScopes(scope);
     return onRegistry(async (registry) => {
-      if ((await registry.findProjectByName(projectName)) === null) {
+      if ((await registry.projects.findByName(projectName)) === null) {
         if (!isPlainName(projectName)) throw new SetupError(`The name of a project ${NAME_RULE}.`);
         process.stderr.write(`Project ${printable(projectName)} is new and was created.\n`);
       }
@@ -51,17 +51,19 @@ const create = action({
 const list = action({
   read: () =>
     onRegistry(async (registry) => {
-      const projects = new Map((await registry.listProjects()).map((project) => [project.id, project.name]));
-      const rows = (await registry.listKeys()).map((key) => [
-        key.keyId,
-        projects.get(key.projectId) ?? key.projectId,
-        key.env,
-        key.scopes.length === KEY_SCOPES.length ? 'all' : key.scopes.join(','),
-        key.label ?? '',
-        key.createdAt,
-        key.lastUsedAt ?? 'never',
-        key.revokedAt ?? '',
-      ]);
+      const projects = new Map(registry.projects.list().map((project) => [project.id, project.name]));
+      const rows = registry.keys
+        .list()
+        .map((key) => [
+          key.keyId,
+          projects.get(key.projectId) ?? key.projectId,
+          key.env,
+          key.scopes.length === KEY_SCOPES.length ? 'all' : key.scopes.join(','),
+          key.label ?? '',
+          key.createdAt,
+          key.lastUsedAt ?? 'never',
+          key.revokedAt ?? '',
+        ]);
       process.stdout.write(
         tableOf(['KEY ID', 'PROJECT', 'ENV', 'SCOPES', 'LABEL', 'CREATED', 'LAST USED', 'REVOKED'], rows),
       );
@@ -73,7 +75,7 @@ const revoke = action({
   read(_, [keyId]) {
     if (keyId === undefined) throw new UsageError('revoke needs a KEY_ID; list shows them.');
     return onRegistry(async (registry) => {
-      if (!(await registry.revokeKey(keyId))) {
+      if (!(await registry.keys.revoke(keyId))) {
         throw new SetupError(`There is no key ${keyId}. npm run keys -- list shows all.`);
       }
       process.stdout.write(`${keyId} is revoked.\n`);

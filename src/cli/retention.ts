@@ -105,7 +105,7 @@ async function setOfProject(
   name: string,
   given: NewRetention | null,
 ): Promise<void> {
-  const project = await registry.findProjectByName(name);
+  const project = await registry.projects.findByName(name);
   if (project === null) throw new SetupError(`There is no project ${name}.`);
   const retention = given === null ? KEPT_FOR_EVER : withFloor(given, await retentions.ofProject(project.id));
   const below = await instancesBelow(retention, await retentions.retained(), {
@@ -137,7 +137,7 @@ const actions = {
   show: action({
     read: () =>
       onRetentions(async ({ retentions, registry }) => {
-        const names = new Map((await registry.listProjects()).map(({ id, name }) => [id, name]));
+        const names = new Map(registry.projects.list().map(({ id, name }) => [id, name]));
         const runs = new Map((await retentions.list()).map((run) => [run.instanceId, run]));
         const own = new Map((await retentions.retained()).map((each) => [each.instanceId, each.retention]));
         const ofProjects = new Map(

@@ -510,7 +510,7 @@ function alertsOf(service: Later<AlertService>): Alerts {
 
 function peopleOf({ project, ...options }: PeopleConfig, registry: Later<Registry>): People {
   const projectId = async (): Promise<string | null> =>
-    (await registry.get().findProjectByName(project))?.id ?? null;
+    (await registry.get().projects.findByName(project))?.id ?? null;
   return createPeople({ ...options, projectId });
 }
 
@@ -524,22 +524,22 @@ function registryOf({
       get loaded() {
         return registry.orNull?.ready === true && (!ingests || acceptor.orNull !== null);
       },
-      known: (key) => registry.get().knownKey(key),
-      find: async (key) => (await registry.get().findKey(key)) ?? null,
+      known: (key) => registry.get().keys.known(key),
+      find: async (key) => (await registry.get().keys.find(key)) ?? null,
     },
     signIns: {
-      known: (token) => registry.get().knownSignIn(token),
-      find: async (token) => registry.get().findSignIn(token),
-      open: async (key) => registry.get().openSignIn(key),
-      close: async (token) => registry.get().closeSignIn(token),
+      known: (token) => registry.get().signIns.known(token),
+      find: async (token) => registry.get().signIns.find(token),
+      open: async (key) => registry.get().signIns.open(key),
+      close: async (token) => registry.get().signIns.close(token),
     },
     links: {
-      known: (token) => registry.get().knownLink(token),
-      find: async (token) => registry.get().findLink(token),
-      check: async (maker) => registry.get().checkLink(maker),
-      open: async (wanted) => registry.get().openLink(wanted),
-      list: async (projectId) => registry.get().listLinks(projectId),
-      revoke: async (projectId, id) => registry.get().revokeLink(projectId, id),
+      known: (token) => registry.get().links.known(token),
+      find: async (token) => registry.get().links.find(token),
+      check: (maker) => registry.get().links.check(maker),
+      open: async (wanted) => registry.get().links.open(wanted),
+      list: async (projectId) => registry.get().links.list(projectId),
+      revoke: async (projectId, id) => registry.get().links.revoke(projectId, id),
     },
     instances: {
       findInstance: async (id) => registry.get().findInstance(id),

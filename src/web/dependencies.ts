@@ -38,7 +38,7 @@ import type { TextSearchParameters, TextSearchResponse } from '../query/text-sea
 import type { SessionParameters, SessionResponse } from '../query/session-schema.ts';
 import type { SubjectLine } from '../query/subject-schema.ts';
 import type { WhyGroupBy, WhyParameters, WhyResponse } from '../query/why/why-schema.ts';
-import type { Instance, Link, LinkMaker, Registry, SignIn } from './registry/registry.ts';
+import type { Instance, Link, Registry, SignIn } from './registry/registry.ts';
 import type { Logger } from '../logger.ts';
 import type { ReadingRate } from './answers.ts';
 import type { BodyRate } from './body-rate.ts';
@@ -80,20 +80,7 @@ export interface SignIns extends Pick<KeyFinder, 'known' | 'find'> {
 }
 
 /** Links to views. */
-export interface Links {
-  /** As in KeyFinder. */
-  known(token: string): Link | null | undefined;
-  find(token: string): Promise<Link | null>;
-  /**
-   * Checks if a link may be created. Throws AppError CONFLICT when the creator has too many, or SERVICE_UNAVAILABLE.
-   */
-  check(maker: LinkMaker): Promise<void> | void;
-  /** Throws as `check`. */
-  open(wanted: Parameters<Registry['openLink']>[0]): ReturnType<Registry['openLink']>;
-  /** Returns a project's open links, newest first. */
-  list(projectId: string): Promise<readonly Link[]>;
-  revoke(projectId: string, id: string): Promise<void>;
-}
+export type Links = Registry['links'];
 
 /** Finds the project of instances, and what they mean where a query does not say. */
 export interface InstanceFinder {

@@ -167,7 +167,7 @@ describe('backups with keys', () => {
     await setUpStreams(connection);
     const registry = await openRegistry(connection);
     await registry.whenReady();
-    const { id: projectId } = await registry.createProject('test');
+    const { id: projectId } = await registry.projects.create('test');
     for (let number = 0; number < INSTANCES; number++)
       await registry.createInstance({ projectId, id: instanceId(number), name: `instance ${number}` });
     await registry.close();

@@ -171,7 +171,7 @@ describe('backup and restore', () => {
     try {
       const registry = await openRegistry(there);
       await registry.whenReady();
-      equal((await registry.findKey(key))?.env, 'live');
+      equal((await registry.keys.find(key))?.env, 'live');
       await registry.close();
       const retentions = await Retentions.open(there);
       deepEqual([await retentions.projects(), await retentions.retained()], [[RETENTION], []]);

@@ -70,12 +70,12 @@ describe('registry commands', () => {
     equal(code, 0);
     match(stdout, /^ut_live_[0-9A-Za-z]{32}\n$/);
     match(stderr, /Web shop is new/);
-    const grant = await registry.findKey(stdout.trim());
-    equal(grant?.projectId, (await registry.findProjectByName('Web shop'))?.id);
+    const grant = await registry.keys.find(stdout.trim());
+    equal(grant?.projectId, (await registry.projects.findByName('Web shop'))?.id);
     deepEqual(grant?.scopes, ['ingest', 'query']);
     match((await run('keys', ['list'])).stdout, /Web shop +live +ingest,query +the/);
     match(stderr, new RegExp(`^${grant?.keyId} is its id`, 'm'));
-    equal((await registry.listKeys()).find((key) => key.keyId === grant?.keyId)?.label, 'the “chat” of July');
+    equal(registry.keys.list().find((key) => key.keyId === grant?.keyId)?.label, 'the “chat” of July');
   });
 
   it('keys list shows keys, never what they are; revoke ends one', async () => {
@@ -89,7 +89,8 @@ describe('registry commands', () => {
     ok(!listed.stdout.includes(rawKey.slice(8)));
     const revoked = await run('keys', ['revoke', key.keyId]);
     deepEqual(revoked, { code: 0, stdout: `${key.keyId} is revoked.\n`, stderr: '' });
-    while ((await registry.findKey(rawKey)) !== null) await new Promise((resolve) => setTimeout(resolve, 5));
+    while ((await registry.keys.find(rawKey)) !== null)
+      await new Promise((resolve) => setTimeout(resolve, 5));
     match((await run('keys', ['list'])).stdout, new RegExp(`${key.keyId}.*Z +never +\\d{4}-.*Z`));
   });
 

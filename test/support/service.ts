@@ -127,12 +127,12 @@ export async function startTestService(env: Readonly<Record<string, string>> = {
       dataDir: join(folder, 'data'),
       newProject: (keyEnv = 'test') => newKey(`project ${(projects += 1)}`, keyEnv),
       newKey: async ({ projectId }, keyEnv, scopes) => {
-        const project = (await opened.listProjects()).find(({ id }) => id === projectId);
+        const project = opened.projects.list().find(({ id }) => id === projectId);
         if (project === undefined) throw new Error(`no project ${projectId}`);
         return newKey(project.name, keyEnv, scopes);
       },
       revokeKey: async (keyId) => {
-        if (!(await opened.revokeKey(keyId))) throw new Error(`no key ${keyId}`);
+        if (!(await opened.keys.revoke(keyId))) throw new Error(`no key ${keyId}`);
       },
       killWorker: async () => {
         const ended = once(worker, 'exit');

@@ -61,7 +61,7 @@ export class World {
     await setUpStreams(connection);
     const registry = await openRegistry(connection);
     await registry.whenReady();
-    const { id: projectId } = await registry.createProject('test');
+    const { id: projectId } = await registry.projects.create('test');
     for (let number = 0; number < instances; number++)
       await registry.createInstance({ projectId, id: instanceId(number), name: `instance ${number}` });
     await registry.close();

@@ -113,6 +113,7 @@ export class Keys {
     return [...this.#known.keys()].find((digest) => keyIdOf(digest) === keyId);
   }
 
+  /** Returns the rights of a key; null if it is unknown, malformed or revoked. */
   async find(rawKey: string): Promise<KeyGrant | null> {
     const found = await this.#catchUp.find(() => this.known(rawKey));
     if (found === undefined) this.#unknown.set(digestOf(rawKey), true);
@@ -139,12 +140,14 @@ export class Keys {
     return keyFrom(digest, value);
   }
 
+  /** Oldest first, revoked keys included. */
   list(): ListedKey[] {
     return [...this.#known]
       .map(([digest, key]) => ({ ...key, lastUsedAt: this.#use.lastUsedAt(digest) }))
       .sort(byCreation((key) => key.keyId));
   }
 
+  /** Revokes a key for good; false for an unknown key. */
   async revoke(keyId: string): Promise<boolean> {
     const digest = this.digestOf(keyId);
     if (digest === undefined) return false;

@@ -68,7 +68,7 @@ export class Links {
     throw new AppError('CONFLICT', message);
   }
 
-  /** Creates a link; throws as `check`. */
+  /** Creates a link. Only this result contains the token. Throws as `check`. */
   async open({ days, ...wanted }: Omit<Link, 'createdAt' | 'endsAt'> & { readonly days: number }): Promise<{
     readonly token: string;
     readonly link: Link;

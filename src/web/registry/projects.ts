@@ -42,10 +42,12 @@ export class Projects {
     return entry === null ? null : (JSON.parse(entry.value) as Project);
   }
 
+  /** Oldest first. */
   list(): Project[] {
     return [...this.#known.values()].sort(byCreation((project) => project.id));
   }
 
+  /** Creates the project, or returns the one with this name. */
   async create(name: string): Promise<Project> {
     const existing = await this.findByName(name);
     if (existing !== null) return existing;

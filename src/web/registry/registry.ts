@@ -18,18 +18,15 @@ import { digestOf, newRawKey, type KeyEnvironment } from './api-keys.ts';
 import { guard, guarded, type GuardedBucket } from '../../stream/ledgers/guarded-bucket.ts';
 import type { Instance, InstancePage, ProjectMasking } from './instance-index.ts';
 import { Instances, type InstanceChanges, type NewInstance } from './instances.ts';
-import { Keys, type ApiKey, type KeyGrant, type ListedKey } from './keys.ts';
-import { Links, type Link, type LinkMaker } from './links.ts';
+import { Keys, type ApiKey } from './keys.ts';
+import { Links } from './links.ts';
 import { Projects, type Project } from './projects.ts';
 import { openSessionClaims, type SessionClaims } from './session-claims.ts';
 import { createSessionIds, type SessionIds } from './session-ids.ts';
-import { SignIns, type SignIn } from './sign-ins.ts';
+import { SignIns } from './sign-ins.ts';
 
-export type { KeyEnvironment } from './api-keys.ts';
-export type { Instance, InstancePage, ProjectMasking } from './instance-index.ts';
-export type { ApiKey, KeyGrant, ListedKey } from './keys.ts';
-export type { Link, LinkMaker } from './links.ts';
-export type { Project } from './projects.ts';
+export type { Instance, ProjectMasking } from './instance-index.ts';
+export type { Link } from './links.ts';
 export type { SignIn } from './sign-ins.ts';
 
 export interface RegistryOptions {
@@ -38,41 +35,19 @@ export interface RegistryOptions {
   readonly replicas?: number;
 }
 
-/** Every method throws AppError SERVICE_UNAVAILABLE while the registry is not loaded or NATS is unreachable. */
+/**
+ * Every part and method throws AppError SERVICE_UNAVAILABLE while the registry is not loaded or NATS is unreachable.
+ * Other processes see a change within a second.
+ */
 export interface Registry {
   /** False until everything is in memory, and after the watch has failed for good. */
   readonly ready: boolean;
   /** Resolves when `ready` first becomes true. */
   whenReady(): Promise<void>;
-  /** Returns the rights of a key; null if it is unknown, malformed or revoked. */
-  findKey(rawKey: string): Promise<KeyGrant | null>;
-  /** As `findKey`, from memory alone: undefined if `findKey` has to be called. */
-  knownKey(rawKey: string): KeyGrant | null | undefined;
-  /** Opens a sign-in to the dashboard; null if the key is unknown, malformed or revoked. */
-  openSignIn(rawKey: string): Promise<SignIn | null>;
-  /** Returns the rights of a sign-in's key; null if it has ended or its key was revoked. */
-  findSignIn(token: string): Promise<KeyGrant | null>;
-  /** As `findSignIn`, from memory alone: undefined if `findSignIn` has to be called. */
-  knownSignIn(token: string): KeyGrant | null | undefined;
-  /** Ends a sign-in, in other processes within a second. */
-  closeSignIn(token: string): Promise<void>;
-  /** Checks if a link may be created. Throws AppError CONFLICT when the creator has too many. */
-  checkLink(maker: LinkMaker): Promise<void>;
-  /** Creates a link to a view. Only this result contains the token. Throws as `checkLink`. */
-  openLink(wanted: Parameters<Links['open']>[0]): ReturnType<Links['open']>;
-  /** Returns a link; null if it has ended or the key that made it was revoked. */
-  findLink(token: string): Promise<Link | null>;
-  /** As `findLink`, from memory alone: undefined if `findLink` has to be called. */
-  knownLink(token: string): Link | null | undefined;
-  /** Returns a project's open links, newest first. */
-  listLinks(projectId: string): Promise<readonly Link[]>;
-  /** Ends a project's link by its id (lower case), in other processes within a second. */
-  revokeLink(projectId: string, id: string): Promise<void>;
-  findProjectByName(name: string): Promise<Project | null>;
-  /** Oldest first. */
-  listProjects(): Promise<readonly Project[]>;
-  /** Creates the project, or returns the one with this name. */
-  createProject(name: string): Promise<Project>;
+  readonly keys: Pick<Keys, 'known' | 'find' | 'list' | 'revoke'>;
+  readonly signIns: Pick<SignIns, 'known' | 'find' | 'open' | 'close'>;
+  readonly links: Pick<Links, 'known' | 'find' | 'check' | 'open' | 'list' | 'revoke'>;
+  readonly projects: Pick<Projects, 'findByName' | 'list' | 'create'>;
   /** Creates a key, and its project if it is new. Only this result contains the raw key. */
   createKey(options: {
     readonly projectName: string;
@@ -81,10 +56,6 @@ export interface Registry {
     /** Default: all. */
     readonly scopes?: readonly KeyScope[] | undefined;
   }): Promise<{ readonly rawKey: string; readonly key: ApiKey }>;
-  /** Oldest first, revoked keys included. */
-  listKeys(): Promise<readonly ListedKey[]>;
-  /** Revokes a key for good, in other processes within a second; false for an unknown key. */
-  revokeKey(keyId: string): Promise<boolean>;
   /**
    * Creates an instance, or returns the project's instance with this `id`. Throws AppError CONFLICT if another project
    * has the id.
@@ -290,30 +261,26 @@ class SharedRegistry implements Registry {
   }
 
   readonly whenReady: Registry['whenReady'] = () => this.#firstReady.promise;
-  readonly knownKey: Registry['knownKey'] = (rawKey) => this.#loaded.keys.known(rawKey);
-  readonly findKey: Registry['findKey'] = async (rawKey) => this.#loaded.keys.find(rawKey);
-  readonly openSignIn: Registry['openSignIn'] = async (rawKey) => this.#loaded.signIns.open(rawKey);
-  readonly knownSignIn: Registry['knownSignIn'] = (token) => this.#loaded.signIns.known(token);
-  readonly findSignIn: Registry['findSignIn'] = async (token) => this.#loaded.signIns.find(token);
-  readonly closeSignIn: Registry['closeSignIn'] = async (token) => this.#loaded.signIns.close(token);
-  readonly listKeys: Registry['listKeys'] = async () => this.#loaded.keys.list();
-  readonly revokeKey: Registry['revokeKey'] = async (keyId) => this.#loaded.keys.revoke(keyId);
+  get keys(): Registry['keys'] {
+    return this.#loaded.keys;
+  }
+
+  get signIns(): Registry['signIns'] {
+    return this.#loaded.signIns;
+  }
+
+  get links(): Registry['links'] {
+    return this.#loaded.links;
+  }
+
+  get projects(): Registry['projects'] {
+    return this.#loaded.projects;
+  }
+
   readonly createKey: Registry['createKey'] = async ({ projectName, ...key }) => {
-    const { id: projectId } = await this.createProject(projectName);
+    const { id: projectId } = await this.projects.create(projectName);
     return this.#parts.keys.create({ projectId, ...key });
   };
-
-  readonly checkLink: Registry['checkLink'] = async (maker) => this.#loaded.links.check(maker);
-  readonly openLink: Registry['openLink'] = async (wanted) => this.#loaded.links.open(wanted);
-  readonly knownLink: Registry['knownLink'] = (token) => this.#loaded.links.known(token);
-  readonly findLink: Registry['findLink'] = async (token) => this.#loaded.links.find(token);
-  readonly listLinks: Registry['listLinks'] = async (projectId) => this.#loaded.links.list(projectId);
-  readonly revokeLink: Registry['revokeLink'] = async (projectId, id) =>
-    this.#loaded.links.revoke(projectId, id);
-  readonly findProjectByName: Registry['findProjectByName'] = async (name) =>
-    this.#loaded.projects.findByName(name);
-  readonly listProjects: Registry['listProjects'] = async () => this.#loaded.projects.list();
-  readonly createProject: Registry['createProject'] = async (name) => this.#loaded.projects.create(name);
 
   readonly createInstance: Registry['createInstance'] = async (options) =>
     this.#loaded.instances.create(options);

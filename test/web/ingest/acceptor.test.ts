@@ -101,7 +101,7 @@ describe('acceptor', () => {
   });
 
   async function newProject(): Promise<string> {
-    return (await here.registry.createProject(randomUUID())).id;
+    return (await here.registry.projects.create(randomUUID())).id;
   }
 
   /** The requests stored for an instance, in stream order. */

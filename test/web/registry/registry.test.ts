@@ -1,4 +1,4 @@
-import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict';
+import { deepEqual, equal, match, notEqual, ok, rejects, throws } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { jetstreamManager } from '@nats-io/jetstream';
@@ -55,8 +55,8 @@ describe('registry', () => {
         const { rawKey, key } = await here.registry.createKey({ projectName: 'shop', env });
         match(rawKey, new RegExp(`^ut_${env}_[0-9A-Za-z]{32}$`));
         const grant = { keyId: key.keyId, projectId: key.projectId, env, scopes: KEY_SCOPES };
-        deepEqual(await there.registry.findKey(rawKey), grant);
-        deepEqual(await here.registry.findKey(rawKey), grant);
+        deepEqual(await there.registry.keys.find(rawKey), grant);
+        deepEqual(await here.registry.keys.find(rawKey), grant);
       }
     });
 
@@ -67,24 +67,24 @@ describe('registry', () => {
         scopes: ['query', 'ingest', 'query'],
       });
       deepEqual(made.key.scopes, ['ingest', 'query']);
-      deepEqual((await there.registry.findKey(made.rawKey))?.scopes, ['ingest', 'query']);
+      deepEqual((await there.registry.keys.find(made.rawKey))?.scopes, ['ingest', 'query']);
       const { keyId } = await newProject();
-      const listed = new Map((await here.registry.listKeys()).map((key) => [key.keyId, key.scopes]));
+      const listed = new Map(here.registry.keys.list().map((key) => [key.keyId, key.scopes]));
       deepEqual([listed.get(made.key.keyId), listed.get(keyId)], [['ingest', 'query'], KEY_SCOPES]);
     });
 
     it('that nobody made cost a few questions however many are tried, and a new key works meanwhile', async () => {
       const before = here.connection.nats.stats().outMsgs;
       const tried = Array.from({ length: 1000 }, (_, i) =>
-        here.registry.findKey(`ut_test_${String(i).padStart(32, '0')}`),
+        here.registry.keys.find(`ut_test_${String(i).padStart(32, '0')}`),
       );
       const { rawKey, key } = await there.registry.createKey({ projectName: 'shop', env: 'test' });
-      equal((await here.registry.findKey(rawKey))?.keyId, key.keyId);
+      equal((await here.registry.keys.find(rawKey))?.keyId, key.keyId);
       deepEqual(new Set(await Promise.all(tried)), new Set([null]));
       const asked = here.connection.nats.stats().outMsgs - before;
       ok(asked < 50, `${asked} messages to the server`);
-      equal(here.registry.knownKey(`ut_test_${'0'.repeat(32)}`), null);
-      equal(here.registry.knownKey(`ut_test_${'z'.repeat(32)}`), undefined);
+      equal(here.registry.keys.known(`ut_test_${'0'.repeat(32)}`), null);
+      equal(here.registry.keys.known(`ut_test_${'z'.repeat(32)}`), undefined);
     });
 
     it('are stored only as digests', async () => {
@@ -109,7 +109,7 @@ describe('registry', () => {
         `xx_test_${'a'.repeat(32)}`,
         'ut_test_*'.padEnd(40, '>'),
       ]) {
-        equal(await here.registry.findKey(key), null);
+        equal(await here.registry.keys.find(key), null);
       }
     });
 
@@ -119,12 +119,11 @@ describe('registry', () => {
         env: 'live',
         label: 'web “chat”',
       });
-      const listed = async (of: Registry) =>
-        (await of.listKeys()).find(({ keyId }) => keyId === key.keyId) ?? null;
+      const listed = async (of: Registry) => of.keys.list().find(({ keyId }) => keyId === key.keyId) ?? null;
       deepEqual(await listed(here.registry), { ...key, lastUsedAt: null });
       equal(key.label, 'web “chat”');
       const user = await startProcess();
-      ok(await user.registry.findKey(rawKey));
+      ok(await user.registry.keys.find(rawKey));
       const lastUsedAt = (await listed(user.registry))?.lastUsedAt;
       match(lastUsedAt ?? '', /^\d{4}-.*Z$/);
       await user.close();
@@ -135,32 +134,32 @@ describe('registry', () => {
 
     it('stop working in every process within a second of being revoked', async () => {
       const { rawKey, keyId } = await newProject();
-      ok(await there.registry.findKey(rawKey));
+      ok(await there.registry.keys.find(rawKey));
       const revokedAt = performance.now();
-      equal(await here.registry.revokeKey(keyId), true);
-      equal(await here.registry.findKey(rawKey), null);
-      while ((await there.registry.findKey(rawKey)) !== null)
+      equal(await here.registry.keys.revoke(keyId), true);
+      equal(await here.registry.keys.find(rawKey), null);
+      while ((await there.registry.keys.find(rawKey)) !== null)
         await new Promise((resolve) => setTimeout(resolve, 5));
       ok(performance.now() - revokedAt < 1000);
-      const key = (await there.registry.listKeys()).find((candidate) => candidate.keyId === keyId);
+      const key = there.registry.keys.list().find((candidate) => candidate.keyId === keyId);
       match(key?.revokedAt ?? '', /^\d{4}-.*Z$/);
     });
 
     it('stay revoked when revoked twice; unknown ones are reported', async () => {
       const { rawKey, keyId } = await newProject();
-      await here.registry.revokeKey(keyId);
-      equal(await here.registry.revokeKey(keyId), true);
-      equal(await here.registry.findKey(rawKey), null);
-      equal(await here.registry.revokeKey('key_0000000000000000'), false);
+      await here.registry.keys.revoke(keyId);
+      equal(await here.registry.keys.revoke(keyId), true);
+      equal(await here.registry.keys.find(rawKey), null);
+      equal(await here.registry.keys.revoke('key_0000000000000000'), false);
     });
 
     it('follow revocations again after the server was restarted', async () => {
       const { rawKey, keyId } = await newProject();
-      ok(await there.registry.findKey(rawKey));
+      ok(await there.registry.keys.find(rawKey));
       await restartUnder(server, here.connection, there.connection);
-      await here.registry.revokeKey(keyId);
+      await here.registry.keys.revoke(keyId);
       const deadline = performance.now() + 5000;
-      while ((await there.registry.findKey(rawKey)) !== null) {
+      while ((await there.registry.keys.find(rawKey)) !== null) {
         ok(performance.now() < deadline);
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
@@ -171,17 +170,17 @@ describe('registry', () => {
     it('are one for one name, also when several processes make it at once', async () => {
       const name = `Zoë's shop ${randomUUID()}`;
       const made = await Promise.all(
-        [here, there, here, there].map(({ registry }) => registry.createProject(name)),
+        [here, there, here, there].map(({ registry }) => registry.projects.create(name)),
       );
       equal(new Set(made.map(({ id }) => id)).size, 1);
-      deepEqual(await there.registry.findProjectByName(name), made[0]);
-      equal(await there.registry.findProjectByName(`${name}.`), null);
+      deepEqual(await there.registry.projects.findByName(name), made[0]);
+      equal(await there.registry.projects.findByName(`${name}.`), null);
     });
 
     it('are listed at once by whoever made them', async () => {
       for (let i = 0; i < 20; i++) {
-        const { id } = await here.registry.createProject(`listed ${i}`);
-        ok((await here.registry.listProjects()).some((project) => project.id === id));
+        const { id } = await here.registry.projects.create(`listed ${i}`);
+        ok(here.registry.projects.list().some((project) => project.id === id));
       }
     });
 
@@ -193,7 +192,7 @@ describe('registry', () => {
       equal(known.length, 1);
       match(known[0]?.rawKey ?? '', /^ut_test_/);
       equal(known[0]?.project.name, 'default');
-      equal((await there.registry.findKey(known[0]?.rawKey ?? ''))?.projectId, known[0]?.project.id);
+      equal((await there.registry.keys.find(known[0]?.rawKey ?? ''))?.projectId, known[0]?.project.id);
       equal(await there.registry.ensureFirstProject(), null);
     });
   });
@@ -361,17 +360,17 @@ describe('registry', () => {
     const unavailable = (error: unknown): boolean =>
       error instanceof AppError && error.code === 'SERVICE_UNAVAILABLE';
     equal(loading.ready, false);
-    await rejects(loading.findKey(`ut_test_${'a'.repeat(32)}`), unavailable);
+    throws(() => loading.keys.find(`ut_test_${'a'.repeat(32)}`), unavailable);
     await loading.whenReady();
-    equal(await loading.findKey(`ut_test_${'a'.repeat(32)}`), null);
+    equal(await loading.keys.find(`ut_test_${'a'.repeat(32)}`), null);
     const { rawKey } = await newProject();
-    ok(await loading.findKey(rawKey));
+    ok(await loading.keys.find(rawKey));
     await killUnder(server, connection);
-    await rejects(loading.findKey(`ut_test_${'b'.repeat(32)}`), unavailable);
+    await rejects(loading.keys.find(`ut_test_${'b'.repeat(32)}`), unavailable);
     await server.restart();
     ok(await connection.whenConnected(5000));
-    equal(await loading.findKey(`ut_test_${'b'.repeat(32)}`), null);
-    ok(await loading.findKey(rawKey));
+    equal(await loading.keys.find(`ut_test_${'b'.repeat(32)}`), null);
+    ok(await loading.keys.find(rawKey));
     await loading.close();
     await connection.close();
   });
