@@ -71,13 +71,19 @@ export interface GivenList {
   readonly position: number | null;
 }
 
-export interface PeriodOptions extends ReadOptions {
+export interface AttributesOptions extends ReadOptions {
   readonly dateRange?: DateRange | undefined;
-  /** Default `DAY`. */
-  readonly timeGranularity?: TrendGranularity | undefined;
   /** As in a query. */
   readonly timeZone?: string | undefined;
+}
+
+export interface BriefOptions extends AttributesOptions {
   readonly segment?: Segment | undefined;
+}
+
+export interface PeriodOptions extends BriefOptions {
+  /** Default `DAY`. */
+  readonly timeGranularity?: TrendGranularity | undefined;
   /** What `sat`, `dsat` and `netSat` count: default `inferred`. Gaps and repeated requests have none of them. */
   readonly signals?: FilterValues['signals'] | undefined;
 }
@@ -89,42 +95,22 @@ export interface Overview extends OverviewAnswer, Waited {
   readonly trend: readonly { readonly date: string; readonly fields: OverviewFields }[];
 }
 
-export interface DifferencesOptions extends ReadOptions {
+export interface DifferencesOptions extends BriefOptions {
   /** The attribute, such as the version of the application. */
   readonly segmentKey: string;
   readonly value: string;
   readonly against: string;
-  readonly dateRange?: DateRange | undefined;
-  /** As in a query. */
-  readonly timeZone?: string | undefined;
-  readonly segment?: Segment | undefined;
   readonly limit?: number | undefined;
 }
 
 export interface Differences extends DifferencesAnswer, Waited {}
 export type Difference = DifferencesAnswer['differences'][number];
 
-export interface EffectsOptions extends ReadOptions {
+export interface EffectsOptions extends Omit<BriefOptions, 'dateRange'> {
   /** Only this topic, gap, repeated request or signal. Left out: all that are fixed. */
   readonly id?: string | undefined;
-  /** As in a query. */
-  readonly timeZone?: string | undefined;
-  readonly segment?: Segment | undefined;
   /** 1 to 100; default 20. */
   readonly limit?: number | undefined;
-}
-
-export interface AttributesOptions extends ReadOptions {
-  readonly dateRange?: DateRange | undefined;
-  /** As in a query. */
-  readonly timeZone?: string | undefined;
-}
-
-export interface BriefOptions extends ReadOptions {
-  readonly dateRange?: DateRange | undefined;
-  /** As in a query. */
-  readonly timeZone?: string | undefined;
-  readonly segment?: Segment | undefined;
 }
 
 export interface Brief extends BriefAnswer, Waited {}
@@ -134,13 +120,10 @@ export type Effect = EffectsAnswer['effects'][number];
 
 export interface Attributes extends AttributesAnswer, Waited {}
 
-export interface ChangesOptions extends ReadOptions {
+export interface ChangesOptions extends BriefOptions {
   readonly dateRange: { readonly start: Instant; readonly end: Instant };
   /** Default `previous`. */
   readonly compare?: 'previous' | 'year' | undefined;
-  /** As in a query. */
-  readonly timeZone?: string | undefined;
-  readonly segment?: Segment | undefined;
   readonly limit?: number | undefined;
 }
 
@@ -154,21 +137,18 @@ export type Why<G extends WhyGroupBy> = Reasons & {
   readonly [N in Groupings[G]['name']]: WholeEntityOf<G>;
 };
 
-export interface CursorOptions extends ReadOptions {
+interface Cursor {
   /** Page size: 1 to 1,000. */
   readonly limit?: number | undefined;
   /** `pagination.next` of the previous page. */
   readonly cursor?: string | null | undefined;
 }
 
-export interface SaidOptions extends ReadOptions {
-  readonly dateRange?: DateRange | undefined;
-  /** As in a query. */
-  readonly timeZone?: string | undefined;
+export interface CursorOptions extends ReadOptions, Cursor {}
+
+export interface SaidOptions extends AttributesOptions, Cursor {
   /** Page size: 1 to 100. */
   readonly limit?: number | undefined;
-  /** `pagination.next` of the previous page. */
-  readonly cursor?: string | null | undefined;
 }
 
 /** Sessions whose messages contain a text. The search is complete when `pagination.next` is null. */
@@ -281,12 +261,7 @@ export interface AcceptedErasure extends Erasure {
   readonly position: number | null;
 }
 
-export interface ErasuresOptions extends CallOptions {
-  /** Page size: 1 to 1,000. */
-  readonly limit?: number | undefined;
-  /** `pagination.next` of the previous page. */
-  readonly cursor?: string | null | undefined;
-}
+export interface ErasuresOptions extends CallOptions, Cursor {}
 
 /** One line of an end user's export; `kind` is its type. */
 export type SubjectLine = Exclude<ExportedLine, { readonly kind: 'END' }>;

@@ -121,8 +121,9 @@ export type Parameters = Readonly<Record<string, string | readonly string[]>>;
 const DATE_RANGE = 'dateRange';
 
 /** Converts options to URL parameters: lists with commas but of segments, instants in UTC, undefined left out. */
-export function parametersOf(options: object, instanceId: string): Parameters {
-  const parameters: Record<string, string | readonly string[]> = { instanceId };
+export function parametersOf(options: object, instanceId?: string): Parameters {
+  const parameters: Record<string, string | readonly string[]> = {};
+  if (instanceId !== undefined) parameters['instanceId'] = instanceId;
   for (const [name, value] of Object.entries(options) as [string, unknown][]) {
     if (value === undefined || value === null || NO_PARAMETERS.has(name)) continue;
     if (name === DATE_RANGE || name === 'sort') {

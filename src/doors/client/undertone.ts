@@ -69,7 +69,7 @@ import {
 import { Session, type SessionOptions } from './session.ts';
 import { Transport, type Answer, type Call } from './transport.ts';
 
-type FeedbackOptions = CallOptions & { readonly idempotencyKey?: string | undefined };
+type SendOptions = CallOptions & { readonly idempotencyKey?: string | undefined };
 
 type Waiting = Pick<Call, 'patienceMs' | 'since' | 'signal'>;
 
@@ -139,10 +139,7 @@ export class Undertone {
   }
 
   /** Stores messages in one request; resolves when they are durable. The default instance is the client's. */
-  async ingest(
-    body: IngestBody,
-    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
-  ): Promise<Ingested> {
+  async ingest(body: IngestBody, options: SendOptions = {}): Promise<Ingested> {
     const instanceId = body.instanceId ?? (await this.#makeInstance());
     return this.#ingest(JSON.stringify({ ...body, instanceId }), options);
   }
@@ -152,11 +149,11 @@ export class Undertone {
    * same message takes its place, and the value 0 takes it back. Of a list of 1 to 100 pieces, all are stored or, if the
    * service refuses one, none.
    */
-  feedback(given: FeedbackBody, options?: FeedbackOptions): Promise<Given>;
-  feedback(given: readonly FeedbackBody[], options?: FeedbackOptions): Promise<GivenList>;
+  feedback(given: FeedbackBody, options?: SendOptions): Promise<Given>;
+  feedback(given: readonly FeedbackBody[], options?: SendOptions): Promise<GivenList>;
   async feedback(
     given: FeedbackBody | readonly FeedbackBody[],
-    options: FeedbackOptions = {},
+    options: SendOptions = {},
   ): Promise<Given | GivenList> {
     const bodyOf = ({ instanceId = this.#options.instanceId, ...rest }: FeedbackBody): object => ({
       instanceId,
@@ -322,11 +319,8 @@ export class Undertone {
   }
 
   /** Returns a page of the erasures of the key's project, newest first. */
-  erasures({ signal, limit, cursor }: ErasuresOptions = {}): Promise<Erasures> {
-    const parameters: Record<string, string> = {};
-    if (limit !== undefined) parameters['limit'] = String(limit);
-    if (cursor !== undefined && cursor !== null) parameters['cursor'] = cursor;
-    return this.#call<Erasures>({ method: 'GET', path: '/v1/erasures', parameters, signal });
+  erasures(options: ErasuresOptions = {}): Promise<Erasures> {
+    return this.#list('/v1/erasures', options);
   }
 
   /**
@@ -352,19 +346,12 @@ export class Undertone {
   }
 
   /** Returns a page of the instances of the key's project, oldest first. */
-  async instances(options: InstancesOptions = {}): Promise<Instances> {
-    const { signal, limit, offset } = options;
-    const parameters: Record<string, string> = options.default === true ? { default: 'true' } : {};
-    if (limit !== undefined) parameters['limit'] = String(limit);
-    if (offset !== undefined) parameters['offset'] = String(offset);
-    return this.#call<Instances>({ method: 'GET', path: '/v1/instances', parameters, signal });
+  instances(options: InstancesOptions = {}): Promise<Instances> {
+    return this.#list('/v1/instances', options);
   }
 
   /** Creates an instance; with `default`, returns the project's default instance and creates it if missing. */
-  createInstance(
-    instance: NewInstance = {},
-    options: CallOptions & { readonly idempotencyKey?: string | undefined } = {},
-  ): Promise<Instance> {
+  createInstance(instance: NewInstance = {}, options: SendOptions = {}): Promise<Instance> {
     return this.#call<Instance>({
       method: 'POST',
       path: '/v1/instances',
@@ -472,6 +459,11 @@ export class Undertone {
       patienceMs: this.#patienceMs,
     });
     return { ...answer.json, position: positionOf(answer) } as T;
+  }
+
+  /** Reads a list of the key's project. */
+  async #list<T>(path: string, options: CallOptions): Promise<T> {
+    return this.#call({ method: 'GET', path, parameters: parametersOf(options), signal: options.signal });
   }
 
   async #call<T>(call: Omit<Call, 'patienceMs'>): Promise<T> {
