@@ -6,13 +6,12 @@
  */
 import { mapInPieces } from '../domain/give-way.ts';
 import { factSourcesOf, metricOf, type Metric } from '../domain/metrics.ts';
-import { formatInstant } from '../domain/time.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
 import type { View } from '../store/view-files.ts';
 import { chosenEntities, readDimensions } from './dimensions.ts';
 import { heldPage, type Page } from './held-page.ts';
-import { readInstanceRow } from './instance-row.ts';
+import { processedAt, readInstanceRow, type InstanceReading } from './instance-reader.ts';
 import { inTimeZone, nameOfBucket } from './local-buckets.ts';
 import { parseQueryParameters, type QueryParameters } from './parameters.ts';
 import { checkSegment, emptiedBy } from './segments.ts';
@@ -24,11 +23,12 @@ import type { Plan } from './statement.ts';
 export type Elements = QueryResponse['elements'];
 type Fields = Elements[number]['fields'];
 
-export interface AnswerOptions {
+export interface AnswerOptions extends Pick<InstanceReading, 'answeringSince'> {
   readonly views: readonly View[];
-  /** When the active views began to answer, microseconds since 1970. Default: 0. */
-  readonly answeringSince?: () => number;
 }
+
+/** The options of readers whose answers are made of queries. */
+export interface AnswerReading extends AnswerOptions, InstanceReading {}
 
 export async function answerQuery(
   snapshot: Snapshot,
@@ -37,9 +37,9 @@ export async function answerQuery(
 ): Promise<QueryResponse> {
   const instance = await readInstanceRow(snapshot, asked.instanceId);
   const { limit, offset } = asked;
-  const since = options.answeringSince?.() ?? 0;
   if (instance === undefined)
     return { elements: [], pagination: { total: 0, limit, offset }, lastProcessedAt: null };
+  const lastProcessedAt = processedAt(instance, options);
   const number = instance['instance'] as number;
   await checkSegment(snapshot, number, asked.segment, asked.segmentKey);
   const parameters = await inTimeZone(snapshot, asked, number, options.views);
@@ -53,7 +53,7 @@ export async function answerQuery(
     ...(total === 0 && parameters.segment.length > 0
       ? { emptiedBy: await emptiedBy(snapshot, number, parameters.segment) }
       : {}),
-    lastProcessedAt: formatInstant(Math.max(instance['processed_at'] as number, since)),
+    lastProcessedAt,
   };
 }
 

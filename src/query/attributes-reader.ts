@@ -16,31 +16,23 @@ import {
 import { rangeIn } from './routing.ts';
 import { segmentCondition } from './segments.ts';
 import type { TableRows } from '../store/published/segment-sql.ts';
-import { readInstanceRow, type InstanceReading } from './instance-row.ts';
+import { InstanceReader, processedAt, readInstanceRow } from './instance-reader.ts';
 
 /** So few values are listed, however few sessions have them. */
 const FEW = 10;
 
 type Listed = AttributesResponse['attributes'];
 
-export class AttributesReader {
-  readonly #options: InstanceReading;
-
-  constructor(options: InstanceReading) {
-    this.#options = options;
-  }
-
+export class AttributesReader extends InstanceReader {
   /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: AttributesParameters, caller = ''): Promise<AttributesResponse> {
     const { instanceId } = parameters;
-    return this.#options.readerOf(instanceId).read(async (snapshot) => {
+    return this.options.readerOf(instanceId).read(async (snapshot) => {
       const row = await readInstanceRow(snapshot, instanceId);
       if (row === undefined) return { attributes: [], lastProcessedAt: null };
-      const since = this.#options.answeringSince?.() ?? 0;
-      return {
-        attributes: await listedIn(snapshot, row['instance'] as number, rangeIn(parameters)),
-        lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
-      };
+      const lastProcessedAt = processedAt(row, this.options);
+      const attributes = await listedIn(snapshot, row['instance'] as number, rangeIn(parameters));
+      return { attributes, lastProcessedAt };
     }, caller);
   }
 }

@@ -8,23 +8,17 @@ import { derivedId } from '../domain/ids.ts';
 import { KINDS } from '../domain/kinds.ts';
 import { AppError } from '../errors.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
-import { readInstanceRow, type InstanceReading } from './instance-row.ts';
+import { InstanceReader, readInstanceRow, type InstanceReading } from './instance-reader.ts';
 
 /** Finds the subjects of erasures in the processed data. */
-export class ErasureTargets {
-  readonly #options: Pick<InstanceReading, 'readerOf'>;
-
-  constructor(options: Pick<InstanceReading, 'readerOf'>) {
-    this.#options = options;
-  }
-
+export class ErasureTargets extends InstanceReader<Pick<InstanceReading, 'readerOf'>> {
   /**
    * The caller checks that the instance exists. Throws AppError NOT_FOUND for a session or an end user without
    * processed data, SERVICE_UNAVAILABLE while the views cannot be read.
    */
   async check(instanceId: string, kind: ErasedKind, name: string, caller = ''): Promise<void> {
     if (kind === 'INSTANCE') return;
-    const isKnown = await this.#options.readerOf(instanceId).read(async (snapshot) => {
+    const isKnown = await this.options.readerOf(instanceId).read(async (snapshot) => {
       const row = await readInstanceRow(snapshot, instanceId);
       if (row === undefined) return false;
       const instance = row['instance'] as number;

@@ -4,6 +4,7 @@
  * Test: test/query/query-runner.test.ts.
  */
 import { answerQuery, streamElements, type AnswerOptions, type Elements } from './answer.ts';
+import { InstanceReader } from './instance-reader.ts';
 import { nothingPublished } from '../store/published/unanswerable.ts';
 import type { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import type { QueryParameters } from './parameters.ts';
@@ -19,21 +20,15 @@ export interface QueryRunnerOptions extends AnswerOptions {
 }
 
 /** Answers queries; callers take turns. */
-export class QueryRunner {
-  readonly #options: QueryRunnerOptions;
-  readonly #waits: PositionWaits;
-
-  constructor(options: QueryRunnerOptions) {
-    this.#options = options;
-    this.#waits = options.waits ?? new PositionWaits({ most: Infinity, isIssued: async () => true });
-  }
+export class QueryRunner extends InstanceReader<QueryRunnerOptions> {
+  readonly #waits = this.options.waits ?? new PositionWaits({ most: Infinity, isIssued: async () => true });
 
   /**
    * Waits at most `timeoutMs` until the instance's view contains a stream position; returns true once it does. Throws
    * AppError SERVICE_UNAVAILABLE when the caller has too many waits already.
    */
   waitFor(instanceId: string, position: number, timeoutMs: number, caller = ''): Promise<boolean> {
-    const reader = this.#options.readerOf(instanceId);
+    const reader = this.options.readerOf(instanceId);
     return this.#waits.wait(caller, position, timeoutMs, (ms) => reader.waitFor(position, ms, instanceId));
   }
 
@@ -42,10 +37,10 @@ export class QueryRunner {
    * SERVICE_UNAVAILABLE while the views cannot be read.
    */
   run(parameters: QueryParameters, caller = ''): Promise<QueryResponse> {
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read(
-        (snapshot) => answerQuery(snapshot, parameters, this.#options),
+        (snapshot) => answerQuery(snapshot, parameters, this.options),
         caller,
         placesFor(parameters.limit),
       );
@@ -56,10 +51,10 @@ export class QueryRunner {
    * Throws the errors of `run` before the first part.
    */
   async *stream(parameters: QueryParameters, caller = ''): AsyncGenerator<Elements> {
-    const reader = this.#options.readerOf(parameters.instanceId);
+    const reader = this.options.readerOf(parameters.instanceId);
     const snapshot = await reader.snapshot(caller);
     if (snapshot === null) throw nothingPublished();
-    const elements = streamElements(snapshot, parameters, this.#options);
+    const elements = streamElements(snapshot, parameters, this.options);
     try {
       for (;;) {
         // Each part takes a turn of its own, so a slow client holds no place.

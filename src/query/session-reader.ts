@@ -7,7 +7,7 @@ import { KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
-import { readInstanceRow, type InstanceReading } from './instance-row.ts';
+import { InstanceReader, processedAt, readInstanceRow, type InstanceReading } from './instance-reader.ts';
 import { named, readMessages, readSessions, type FoundMessage } from './session-rows.ts';
 import {
   noSession,
@@ -29,19 +29,13 @@ export interface SessionReaderOptions extends InstanceReading {
 
 type Page = Omit<SessionResponse, 'messages'> & { readonly messages: readonly FoundMessage[] };
 
-export class SessionReader {
-  readonly #options: SessionReaderOptions;
-
-  constructor(options: SessionReaderOptions) {
-    this.#options = options;
-  }
-
+export class SessionReader extends InstanceReader<SessionReaderOptions> {
   /**
    * The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown session, SERVICE_UNAVAILABLE
    * while the views or the texts cannot be read.
    */
   async read(sessionId: string, parameters: SessionParameters, caller = ''): Promise<SessionResponse> {
-    const { readerOf, texts } = this.#options;
+    const { readerOf, texts } = this.options;
     const page = await readerOf(parameters.instanceId).read(
       (snapshot) => this.#page(snapshot, sessionId, parameters),
       caller,
@@ -61,12 +55,11 @@ export class SessionReader {
     if (session === undefined) throw noSession(sessionId);
     const { limit } = parameters;
     const { found, next } = await readMessages(snapshot, instance, session, parameters);
-    const since = this.#options.answeringSince?.() ?? 0;
     return {
       session: session.session,
       messages: found,
       pagination: { limit, next: next === null ? null : writeCursor(next) },
-      lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
+      lastProcessedAt: processedAt(row, this.options),
     };
   }
 }

@@ -14,7 +14,7 @@ import { Turns } from '../domain/turns.ts';
 import type { Row } from '../store/duckdb.ts';
 import type { Snapshot, SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { nothingPublished, tooManyExports } from '../store/published/unanswerable.ts';
-import { readInstanceRow } from './instance-row.ts';
+import { readInstanceRow } from './instance-reader.ts';
 import { LONG_ANSWER } from './places.ts';
 import { transcriptOf, type ReadMessage } from './session-reader.ts';
 import type { TranscriptPlace } from './session-schema.ts';

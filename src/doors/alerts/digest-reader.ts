@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { startOfDate } from '../../domain/local-time.ts';
 import { formatInstant, parseTime } from '../../domain/time.ts';
 import type { SnapshotReader } from '../../store/published/snapshot-reader.ts';
-import { readInstanceRow } from '../../query/instance-row.ts';
+import { readInstanceRow } from '../../query/instance-reader.ts';
 import { queryParameterSchemas } from '../../query/parameters.ts';
 import { checkSegment } from '../../query/segments.ts';
 import { digestFigures } from './body-schema.ts';

@@ -18,7 +18,7 @@ import type { Change } from '../../query/changes/changes-schema.ts';
 import { effectsIn } from '../../query/effects/effects-reader.ts';
 import { EFFECT_GROUPS, type EffectAnswer } from '../../query/effects/effects-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
-import { readInstanceRow } from '../../query/instance-row.ts';
+import { readInstanceRow } from '../../query/instance-reader.ts';
 import { bucketStart, nextBucketStart } from '../../domain/time.ts';
 import { inTimeZone } from '../../query/local-buckets.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../../query/parameters.ts';

@@ -13,7 +13,7 @@ import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery } from '../answer.ts';
-import { readInstanceRow } from '../instance-row.ts';
+import { InstanceReader, readInstanceRow } from '../instance-reader.ts';
 import { cachedNames, entityById } from '../names.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
@@ -53,19 +53,13 @@ interface Reply {
   readonly before: { readonly position: number; readonly at: number }[];
 }
 
-export class BriefReader {
-  readonly #options: BriefReaderOptions;
-
-  constructor(options: BriefReaderOptions) {
-    this.#options = options;
-  }
-
+export class BriefReader extends InstanceReader<BriefReaderOptions> {
   /**
    * `id`: lower case. The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown gap,
    * SERVICE_UNAVAILABLE while the views or the texts cannot be read.
    */
   async read(id: string, parameters: BriefParameters, caller = ''): Promise<BriefResponse> {
-    const { replies, others, topics, ...answer } = await this.#options
+    const { replies, others, topics, ...answer } = await this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#find(snapshot, id, parameters), caller, LONG_ANSWER);
     return { ...answer, ...(await this.#quoted(replies, topics)), others };
@@ -90,7 +84,7 @@ export class BriefReader {
         segment: parameters.segment ?? [],
         ids: [gap['id'] as string],
       },
-      this.#options,
+      this.options,
     );
     const replies = await readReplies(snapshot, instance, number, parameters);
     const sessions = elements[0]?.fields.sessions ?? 0;
@@ -119,7 +113,7 @@ export class BriefReader {
     replies: readonly Reply[],
     topics: ReadonlyMap<number, { readonly id: string; readonly name: string }>,
   ): Promise<Pick<BriefResponse, 'groups' | 'read' | 'arguments' | 'answers'>> {
-    const { texts, examples, argumentsIn } = this.#options;
+    const { texts, examples, argumentsIn } = this.options;
     const positions = replies.flatMap(({ position, before }) => [
       position,
       ...before.map((one) => one.position),

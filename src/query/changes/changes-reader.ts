@@ -8,8 +8,8 @@ import { GROUPINGS } from '../../domain/groupings.ts';
 import { weeksEarlier } from '../../domain/local-time.ts';
 import { DAY_MICROS, formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { answerQuery, countSessions, type AnswerOptions, type AnswerReading } from '../answer.ts';
+import { InstanceReader, readInstanceRow } from '../instance-reader.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import type { QueryResponse } from '../response-schema.ts';
@@ -22,8 +22,6 @@ import {
   type ChangesResponse,
 } from './changes-schema.ts';
 import { chanceOf, significant } from './significance.ts';
-
-export interface ChangesReaderOptions extends AnswerOptions, InstanceReading {}
 
 const WEEK = 7 * DAY_MICROS;
 
@@ -53,16 +51,10 @@ interface Counted {
   before: number;
 }
 
-export class ChangesReader {
-  readonly #options: ChangesReaderOptions;
-
-  constructor(options: ChangesReaderOptions) {
-    this.#options = options;
-  }
-
+export class ChangesReader extends InstanceReader<AnswerReading> {
   /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: ChangesParameters, caller = ''): Promise<ChangesResponse> {
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#find(snapshot, parameters), caller, LONG_ANSWER);
   }
@@ -74,7 +66,7 @@ export class ChangesReader {
     const asked = { start: parameters['dateRange.start'], end: parameters['dateRange.end'] };
     const known = row === undefined ? asked.end : (row['processed_at'] as number);
     const { period, before } = periodsOf(asked, compare, known, zoneOf(parameters.timeZone));
-    const { now, earlier, changes } = await changesBetween(snapshot, asking, period, before, this.#options);
+    const { now, earlier, changes } = await changesBetween(snapshot, asking, period, before, this.options);
     return {
       period: countedPeriod(period, now),
       before: countedPeriod(before, earlier),

@@ -10,9 +10,9 @@ import { GROUPINGS, type NamesTable } from '../../domain/groupings.ts';
 import { localBucketAt } from '../../domain/local-time.ts';
 import { nextBucketStart, formatInstant, type Granularity } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
+import { answerQuery, countSessions, type AnswerOptions, type AnswerReading } from '../answer.ts';
 import { firstDays, firstDaysOfEntities, type SessionDays } from '../first-days.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, readInstanceRow } from '../instance-reader.ts';
 import { cachedNames } from '../names.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
@@ -22,8 +22,6 @@ import { CHANGE_GROUPS, FALSE_ALARMS } from './changes-schema.ts';
 import type { Difference, DifferencesParameters, DifferencesResponse } from './differences-schema.ts';
 import { chanceOfStrata, significant, type Stratum } from './significance.ts';
 
-export interface DifferencesReaderOptions extends AnswerOptions, InstanceReading {}
-
 type Elements = QueryResponse['elements'];
 type Dimensions = Elements[number]['dimensions'];
 type Side = 'a' | 'b';
@@ -31,13 +29,7 @@ type Side = 'a' | 'b';
 /** More rows than any answer has. */
 const MOST = 2 ** 31 - 1;
 
-export class DifferencesReader {
-  readonly #options: DifferencesReaderOptions;
-
-  constructor(options: DifferencesReaderOptions) {
-    this.#options = options;
-  }
-
+export class DifferencesReader extends InstanceReader<AnswerReading> {
   /**
    * The caller checks that the instance exists. Throws AppError VALIDATION_ERROR for an attribute that no session has,
    * SERVICE_UNAVAILABLE while the views cannot be read. `falseAlarms`: the probability that anything is listed although
@@ -48,7 +40,7 @@ export class DifferencesReader {
     caller = '',
     falseAlarms = FALSE_ALARMS,
   ): Promise<DifferencesResponse> {
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#find(snapshot, parameters, falseAlarms), caller, LONG_ANSWER);
   }
@@ -63,7 +55,7 @@ export class DifferencesReader {
     const row = await readInstanceRow(snapshot, instanceId);
     const asking = (segment: readonly SegmentChoice[]): Asking => ({
       snapshot,
-      options: this.#options,
+      options: this.options,
       // Without an instance there are no days, and nothing is counted.
       instance: (row?.['instance'] as number | undefined) ?? 0,
       query: {

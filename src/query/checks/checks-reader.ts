@@ -5,10 +5,10 @@
  */
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import { CHECKED_KEYS, checkedUuid, isCheckedEntity, type Checked } from '../../domain/checks.ts';
-import { formatInstant } from '../../domain/time.ts';
+import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames, entityById } from '../names.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, processedAt, readInstanceRow } from '../instance-reader.ts';
 import { NAMED_ENTITIES } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
 import { rangeIn } from '../routing.ts';
@@ -23,19 +23,13 @@ interface Entity {
   readonly name: string;
 }
 
-export class ChecksReader {
-  readonly #options: InstanceReading;
-
-  constructor(options: InstanceReading) {
-    this.#options = options;
-  }
-
+export class ChecksReader extends InstanceReader {
   /**
    * The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown entity, VALIDATION_ERROR for an
    * attribute that no session has, SERVICE_UNAVAILABLE while the views cannot be read.
    */
   read(parameters: ChecksParameters, caller = ''): Promise<ChecksResponse> {
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#answer(snapshot, parameters), caller);
   }
@@ -50,7 +44,7 @@ export class ChecksReader {
     segment: readonly SegmentChoice[],
   ): Promise<Estimate | null> {
     const range = { start: -Infinity, end: Infinity };
-    return this.#options.readerOf(instanceId).read(async (snapshot) => {
+    return this.options.readerOf(instanceId).read(async (snapshot) => {
       const { instance, entity } = await entityOf(snapshot, instanceId, of, id);
       const verdictsOf = checkedUuid(instanceId, of, entity.id);
       return readEstimate(snapshot, { instance, of, entity, verdictsOf, range, segment });
@@ -59,12 +53,11 @@ export class ChecksReader {
 
   async #answer(snapshot: Snapshot, parameters: ChecksParameters): Promise<ChecksResponse> {
     const { instanceId, of, id, reviewerError, limit, segment = [] } = parameters;
-    const { instance, processedAt, entity } = await entityOf(snapshot, instanceId, of, id);
+    const { row, instance, entity } = await entityOf(snapshot, instanceId, of, id);
     await checkSegment(snapshot, instance, segment);
     const verdictsOf = checkedUuid(instanceId, of, entity.id);
     const range = rangeIn(parameters);
     const review = await readReview(snapshot, { instance, of, entity, verdictsOf, range, segment });
-    const since = this.#options.answeringSince?.() ?? 0;
     const estimate = estimateOf(review, reviewerError);
     const { found, notFound } = estimate;
     const counted = found.yes + found.no + found.unsure + notFound.yes + notFound.no + notFound.unsure;
@@ -74,7 +67,7 @@ export class ChecksReader {
       uncounted: review.verdicts.size - counted,
       secondReader: agreementOf(review),
       sample: nextOf(review, limit).map(({ id: sessionId, title, found }) => ({ sessionId, title, found })),
-      lastProcessedAt: formatInstant(Math.max(processedAt, since)),
+      lastProcessedAt: processedAt(row, this.options),
     };
   }
 }
@@ -85,13 +78,13 @@ async function entityOf(
   instanceId: string,
   of: Checked,
   id: string,
-): Promise<{ readonly instance: number; readonly processedAt: number; readonly entity: Entity }> {
+): Promise<{ readonly row: Row; readonly instance: number; readonly entity: Entity }> {
   const row = await readInstanceRow(snapshot, instanceId);
   const instance = row?.['instance'] as number | undefined;
   if (!isCheckedEntity(of)) {
     if (row === undefined || instance === undefined) throw noSuch('session', 'yet');
     const entity = { number: -1, id, name: CHECKED_KEYS[of][id] ?? id };
-    return { instance, processedAt: row['processed_at'] as number, entity };
+    return { row, instance, entity };
   }
   const { table, words } = NAMED_ENTITIES[of];
   const names = instance === undefined ? null : await cachedNames(snapshot, table, instance);
@@ -99,5 +92,5 @@ async function entityOf(
   if (row === undefined || instance === undefined || found === null) throw noSuch(words, id.toLowerCase());
   const { number, heir } = found;
   const entity = { number, id: heir['id'] as string, name: heir['name'] as string };
-  return { instance, processedAt: row['processed_at'] as number, entity };
+  return { row, instance, entity };
 }

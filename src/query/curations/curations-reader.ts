@@ -11,7 +11,7 @@ import { formatInstant } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames } from '../names.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, processedAt, readInstanceRow } from '../instance-reader.ts';
 import {
   REFUSALS,
   type CurationsParameters,
@@ -19,16 +19,10 @@ import {
   type ListedCuration,
 } from './curations-schema.ts';
 
-export class CurationsReader {
-  readonly #options: InstanceReading;
-
-  constructor(options: InstanceReading) {
-    this.#options = options;
-  }
-
+export class CurationsReader extends InstanceReader {
   /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: CurationsParameters, caller = ''): Promise<CurationsResponse> {
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#page(snapshot, parameters), caller);
   }
@@ -59,11 +53,10 @@ from @curation where ${and} order by curation desc limit ${limit + 1}`,
     const page = rows.slice(0, limit);
     const names = await readNames(snapshot, instance);
     const titles = await readTitles(snapshot, instance, page);
-    const since = this.#options.answeringSince?.() ?? 0;
     return {
       elements: page.map((curation) => listed(curation, names, titles)),
       pagination: { limit, next: rows.length > limit ? String(page.at(-1)?.['curation']) : null },
-      lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
+      lastProcessedAt: processedAt(row, this.options),
     };
   }
 }

@@ -21,17 +21,11 @@ import { AppError } from '../../errors.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { cachedNames, entityById } from '../names.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, readInstanceRow, type InstanceReading } from '../instance-reader.ts';
 import { NAMED_ENTITIES, type NamedEntity } from '../../domain/named-entities.ts';
 import { noSuch } from '../no-such.ts';
 
-export class CurationTargets {
-  readonly #options: Pick<InstanceReading, 'readerOf'>;
-
-  constructor(options: Pick<InstanceReading, 'readerOf'>) {
-    this.#options = options;
-  }
-
+export class CurationTargets extends InstanceReader<Pick<InstanceReading, 'readerOf'>> {
   /**
    * Returns the curation with merged entities replaced by their heirs. The caller checks that the instance exists.
    * Throws AppError NOT_FOUND for an unknown id, CONFLICT for a contradiction to the processed data,
@@ -55,7 +49,7 @@ export class CurationTargets {
   }
 
   #read<T>(instanceId: string, caller: string, work: (names: Names) => Promise<T>): Promise<T> {
-    return this.#options.readerOf(instanceId).read(async (snapshot) => {
+    return this.options.readerOf(instanceId).read(async (snapshot) => {
       const row = await readInstanceRow(snapshot, instanceId);
       return work(new Names(snapshot, (row?.['instance'] as number | undefined) ?? null));
     }, caller);

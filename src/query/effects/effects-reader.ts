@@ -12,11 +12,11 @@ import type { Life } from '../../domain/life-schema.ts';
 import { localBucketAt, localBuckets, wallClock, weeksEarlier } from '../../domain/local-time.ts';
 import { formatInstant } from '../../domain/time.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, countSessions, type AnswerOptions } from '../answer.ts';
+import { answerQuery, countSessions, type AnswerOptions, type AnswerReading } from '../answer.ts';
 import { attributeValues } from '../attributes-reader.ts';
 import type { Share } from '../changes/significance.ts';
 import { firstDays, type SessionDays } from '../first-days.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, processedAt, readInstanceRow } from '../instance-reader.ts';
 import { cachedNames, entityById } from '../names.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
@@ -38,8 +38,6 @@ import {
   type EffectsResponse,
 } from './effects-schema.ts';
 
-export interface EffectsReaderOptions extends AnswerOptions, InstanceReading {}
-
 type Group = (typeof EFFECT_GROUPS)[number];
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
@@ -52,26 +50,15 @@ const AT_ONCE = 4;
 /** More days than are ever compared. */
 const MOST_DAYS = 1000;
 
-export class EffectsReader {
-  readonly #options: EffectsReaderOptions;
-
-  constructor(options: EffectsReaderOptions) {
-    this.#options = options;
-  }
-
+export class EffectsReader extends InstanceReader<AnswerReading> {
   /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: EffectsParameters, caller = ''): Promise<EffectsResponse> {
-    return this.#options.readerOf(parameters.instanceId).read(
+    return this.options.readerOf(parameters.instanceId).read(
       async (snapshot) => {
-        const { effects, total } = await effectsIn(snapshot, parameters, this.#options);
+        const { effects, total } = await effectsIn(snapshot, parameters, this.options);
         const row = await readInstanceRow(snapshot, parameters.instanceId);
-        const since = this.#options.answeringSince?.() ?? 0;
-        const processedAt = row === undefined ? null : Math.max(row['processed_at'] as number, since);
-        return {
-          effects,
-          total,
-          lastProcessedAt: processedAt === null ? null : formatInstant(processedAt),
-        };
+        const lastProcessedAt = row === undefined ? null : processedAt(row, this.options);
+        return { effects, total, lastProcessedAt };
       },
       caller,
       LONG_ANSWER,

@@ -7,11 +7,11 @@
 import { usdOf } from '../../domain/usage.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { metricOf, metricOfNothing } from '../../domain/metrics.ts';
-import { formatInstant, type Granularity } from '../../domain/time.ts';
+import type { Granularity } from '../../domain/time.ts';
 import type { Row } from '../../store/duckdb.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import type { AnswerOptions } from '../answer.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import type { AnswerReading } from '../answer.ts';
+import { InstanceReader, processedAt, readInstanceRow } from '../instance-reader.ts';
 import { inTimeZone, nameOfBucket } from '../local-buckets.ts';
 import { parseQueryParameters, zoneOf } from '../parameters.ts';
 import { planTotals } from '../plan.ts';
@@ -20,8 +20,6 @@ import { checkSegment } from '../segments.ts';
 import { Statement } from '../statement.ts';
 import { readAgreement } from './agreement.ts';
 import { OVERVIEW_METRICS, type OverviewParameters, type OverviewResponse } from './overview-schema.ts';
-
-export interface OverviewReaderOptions extends AnswerOptions, InstanceReading {}
 
 type Fields = OverviewResponse['fields'];
 
@@ -33,16 +31,10 @@ type BreakdownRow = OverviewResponse['languages'][number] &
 
 const NOTHING: Row = { messages: 0 };
 
-export class OverviewReader {
-  readonly #options: OverviewReaderOptions;
-
-  constructor(options: OverviewReaderOptions) {
-    this.#options = options;
-  }
-
+export class OverviewReader extends InstanceReader<AnswerReading> {
   /** The caller checks that the instance exists. Throws AppError SERVICE_UNAVAILABLE while the views cannot be read. */
   read(parameters: OverviewParameters, caller = ''): Promise<OverviewResponse> {
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#find(snapshot, parameters), caller);
   }
@@ -67,11 +59,10 @@ export class OverviewReader {
       readAgreement(
         snapshot,
         number,
-        new Statement(this.#options.views, number, parameters.segment),
+        new Statement(this.options.views, number, parameters.segment),
         rangeIn(parameters),
       ),
     ]);
-    const since = this.#options.answeringSince?.() ?? 0;
     return {
       fields: fieldsOf(whole[0] ?? NOTHING),
       trend: trend.map((bucket) => ({
@@ -80,7 +71,7 @@ export class OverviewReader {
       })),
       ...breakdown,
       agreement,
-      lastProcessedAt: formatInstant(Math.max(row['processed_at'] as number, since)),
+      lastProcessedAt: processedAt(row, this.options),
     };
   }
 
@@ -93,7 +84,7 @@ export class OverviewReader {
     parameters: OverviewParameters,
     instance: number,
   ): Promise<Pick<OverviewResponse, 'languages' | 'outcomes'>> {
-    const statement = new Statement(this.#options.views, instance, parameters.segment);
+    const statement = new Statement(this.options.views, instance, parameters.segment);
     const [all, topics] = [KINDS.all, KINDS.topic].map((kind) =>
       statement.hourFacts(kind, rangeIn(parameters)),
     );
@@ -134,7 +125,7 @@ group by grouping sets ((language), (outcome)) order by sessions desc, language 
         const asked = { ...query, range, granularity, timeZone: zoneOf(timeZone), segment };
         // The rows of end users are counted, and nothing of them is summed.
         const counted = groupBy === 'SESSION' ? { ...asked, signals: signals ?? null } : asked;
-        const { views } = this.#options;
+        const { views } = this.options;
         const plan = planTotals(await inTimeZone(snapshot, counted, instance, views), instance, views);
         return snapshot.all(plan.sql, plan);
       }),

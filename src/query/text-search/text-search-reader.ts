@@ -10,9 +10,9 @@ import type { RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { answerQuery, type AnswerReading } from '../answer.ts';
 import { chosenEntities } from '../dimensions.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, readInstanceRow } from '../instance-reader.ts';
 import { sessionQueryOf, type QueryParameters } from '../parameters.ts';
 import { LONG_ANSWER } from '../places.ts';
 import { checkSegment } from '../segments.ts';
@@ -27,7 +27,7 @@ import {
   type TextSearchResponse,
 } from './text-search-schema.ts';
 
-export interface TextSearchReaderOptions extends AnswerOptions, InstanceReading {
+export interface TextSearchReaderOptions extends AnswerReading {
   /**
    * Calls `hear` with messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read.
    */
@@ -74,21 +74,15 @@ interface Searched {
   readonly next: TextSearchPlace | null;
 }
 
-export class TextSearchReader {
-  readonly #options: TextSearchReaderOptions;
-  readonly #listed: number;
-
-  constructor(options: TextSearchReaderOptions) {
-    this.#options = options;
-    this.#listed = options.listed ?? LISTED;
-  }
+export class TextSearchReader extends InstanceReader<TextSearchReaderOptions> {
+  readonly #listed = this.options.listed ?? LISTED;
 
   /**
    * The caller checks that the instance exists. Throws AppError VALIDATION_ERROR for a text without letters, digits and
    * signs, SERVICE_UNAVAILABLE while the views or the texts cannot be read.
    */
   read(parameters: TextSearchParameters, caller = ''): Promise<TextSearchResponse> {
-    const find = finderOf(parameters.said, this.#options.fold);
+    const find = finderOf(parameters.said, this.options.fold);
     if (find === null) {
       const message = 'must have a letter, a digit or a sign';
       const details = [{ path: 'said', message }];
@@ -96,7 +90,7 @@ export class TextSearchReader {
     }
     const { said: _, cursor: __, ...choice } = parameters;
     const query = sessionQueryOf({ ...choice, fields: choice.fields ?? ['messages'] });
-    return this.#options
+    return this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#answer(snapshot, parameters, query, find), caller, LONG_ANSWER);
   }
@@ -132,7 +126,7 @@ export class TextSearchReader {
     limit: number,
     cursor: TextSearchPlace | null,
   ): Promise<Searched> {
-    const { texts, now } = this.#options;
+    const { texts, now } = this.options;
     const most = this.#listed;
     const endsAt = now() + BUDGET_MS;
     const found: Found[] = [];
@@ -197,7 +191,7 @@ export class TextSearchReader {
     const chosen = await chosenEntities(snapshot, query, instance);
     const range = { from: query.range.start ?? -Infinity, to: query.range.end ?? Infinity };
     return (at) => {
-      const statement = new Statement(this.#options.views, instance, query.segment);
+      const statement = new Statement(this.options.views, instance, query.segment);
       const rows = filteredRows(statement, query, chosen);
       const { until, newest, position } = at ?? { until: LAST, newest: LAST, position: LAST };
       const [last, session, message] = [until, newest, position].map((place) => statement.bind(place));
@@ -234,7 +228,7 @@ order by newest desc, position desc limit ${this.#listed}`);
       ids: ids.length === 0 ? [query.instanceId] : ids,
       limit: Math.max(1, ids.length),
     };
-    const { elements, lastProcessedAt } = await answerQuery(snapshot, asked, this.#options);
+    const { elements, lastProcessedAt } = await answerQuery(snapshot, asked, this.options);
     const byId = new Map(elements.map((element) => [element.dimensions.session?.id, element]));
     return {
       lastProcessedAt,

@@ -11,14 +11,14 @@ import { roleOf, type RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
 import { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
-import { answerQuery, type AnswerOptions } from '../answer.ts';
+import { answerQuery, type AnswerReading } from '../answer.ts';
 import { readDimensions } from '../dimensions.ts';
 import { cachedNames, entityById } from '../names.ts';
 import { readEstimate } from '../checks/estimates.ts';
 import { isCheckedEntity } from '../../domain/checks.ts';
 import { trackedAs } from '../../domain/lives.ts';
 import { lifeOf } from '../curations/lives.ts';
-import { readInstanceRow, type InstanceReading } from '../instance-row.ts';
+import { InstanceReader, readInstanceRow } from '../instance-reader.ts';
 import { parseQueryParameters, zoneOf, type QueryParameters } from '../parameters.ts';
 import type { QueryResponse } from '../response-schema.ts';
 import type { ReadMessage } from '../session-reader.ts';
@@ -29,7 +29,7 @@ import type { WhyGroupBy, WhyParameters, WhyResponse } from './why-schema.ts';
 /** Redacts a text for publication as an example; `userId` is its author's. */
 export type ExampleOf = (content: string, userId: string | undefined) => string;
 
-export interface WhyReaderOptions extends AnswerOptions, InstanceReading {
+export interface WhyReaderOptions extends AnswerReading {
   /** Reads messages by stream position. Throws AppError SERVICE_UNAVAILABLE while the stream cannot be read. */
   readonly texts: { read(positions: readonly number[]): Promise<ReadonlyMap<number, ReadMessage>> };
   /** Loads the redaction of examples; called only if an answer has examples. */
@@ -48,19 +48,13 @@ interface Found {
   readonly breakdown: Breakdown;
 }
 
-export class WhyReader {
-  readonly #options: WhyReaderOptions;
-
-  constructor(options: WhyReaderOptions) {
-    this.#options = options;
-  }
-
+export class WhyReader extends InstanceReader<WhyReaderOptions> {
   /**
    * `id`: lower case. The caller checks that the instance exists. Throws AppError NOT_FOUND for an unknown entity,
    * SERVICE_UNAVAILABLE while the views or the texts cannot be read.
    */
   async read(groupBy: WhyGroupBy, id: string, parameters: WhyParameters, caller = ''): Promise<WhyResponse> {
-    const { answer, breakdown } = await this.#options
+    const { answer, breakdown } = await this.options
       .readerOf(parameters.instanceId)
       .read((snapshot) => this.#find(snapshot, groupBy, id, parameters), caller);
     const { lastProcessedAt, ...rest } = answer;
@@ -81,7 +75,7 @@ export class WhyReader {
     const { kind, number, heir } = named;
     const basic = queryOf(parameters, groupBy, heir?.id ?? id);
     const query = (changes: Partial<QueryParameters>): Promise<QueryResponse> =>
-      answerQuery(snapshot, { ...basic, ...changes }, this.#options);
+      answerQuery(snapshot, { ...basic, ...changes }, this.options);
     const range = { start: basic.range.start ?? -Infinity, end: basic.range.end ?? Infinity };
     const entity = { number: named.number, id: heir?.id ?? id };
     const tracked = trackedAs(groupBy);
@@ -154,12 +148,12 @@ export class WhyReader {
       signals: null,
       dimensionFields: END_USER_FIELDS,
     };
-    return (await answerQuery(snapshot, whole, this.#options)).elements[0]?.dimensions ?? {};
+    return (await answerQuery(snapshot, whole, this.options)).elements[0]?.dimensions ?? {};
   }
 
   /** Reads the texts of the examples; omits those that are gone. */
   async #wordings({ typical, newest }: Breakdown): Promise<WhyResponse['wordings']> {
-    const { texts, examples } = this.#options;
+    const { texts, examples } = this.options;
     const read = await texts.read([...new Set([...typical, ...newest].map(({ position }) => position))]);
     if (read.size === 0) return { typical: [], newest: [] };
     const exampleOf = await examples();
