@@ -19,8 +19,8 @@ import { reading, TEXT } from './query.ts';
 import { declare, json, type NamedSchema } from './route.ts';
 
 export type { DigestAnswer, DigestParameters } from '../doors/alerts/digest-reader.ts';
-export type { Condition, Counted, Format, NewRule, Reach, RepeatKey, Window } from '../doors/alerts/rule.ts';
-export type { Alert, AlertDetail, NewAlert } from '../doors/alerts/service.ts';
+export type { Condition, Counted, Format, NewRule, Reach, Window } from '../doors/alerts/rule.ts';
+export type { Alert, AlertDetail, AlertService, NewAlert } from '../doors/alerts/service.ts';
 
 /** Parameters of every route of alerts but POST /v1/alerts/. */
 const parameters = z.strictObject({

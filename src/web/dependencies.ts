@@ -3,16 +3,7 @@
  *
  * Test: test/web/app.test.ts.
  */
-import type {
-  Alert,
-  AlertDetail,
-  DigestAnswer,
-  DigestParameters,
-  NewAlert,
-  NewRule,
-  Reach,
-  RepeatKey,
-} from '../contract/alerts.ts';
+import type { AlertService, DigestAnswer, DigestParameters, Reach } from '../contract/alerts.ts';
 import type { Audit } from '../domain/audit.ts';
 import type { KeyScope } from '../domain/key-scopes.ts';
 import type { AskedCuration } from '../domain/asked-curations.ts';
@@ -183,20 +174,9 @@ export interface Subjects {
   digest(instanceId: string, externalId: string): string;
 }
 
-export interface Alerts {
+export interface Alerts extends Pick<AlertService, 'create' | 'list' | 'read' | 'remove' | 'test'> {
   /** Allowed targets of messages. */
   readonly reach: Reach;
-  /** Equal keys create one alert. Throws AppError CONFLICT. */
-  create(wanted: NewRule, key?: RepeatKey): Promise<NewAlert>;
-  list(instanceId: string): Promise<readonly Alert[]>;
-  /** Throws AppError NOT_FOUND, as do the next ones. */
-  read(instanceId: string, id: string): Promise<AlertDetail>;
-  remove(instanceId: string, id: string): Promise<void>;
-  /**
-   * Throws AppError CONFLICT while a test of the alert is pending, RATE_LIMIT_EXCEEDED while too many of the project
-   * are.
-   */
-  test(projectId: string, instanceId: string, id: string): Promise<{ readonly deliveryId: string }>;
 }
 
 /** A condition for the process to take traffic. */
