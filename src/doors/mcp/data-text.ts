@@ -54,17 +54,18 @@ export function cell(text: string, most = 80): string {
   return characters.length <= most ? line : `${characters.slice(0, most - 1).join('')}…`;
 }
 
-/** Formats rows below column names, with ` | ` between cells. Cells with texts of conversations come from `cell`. */
-export function table(columns: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
-  return [columns, ...rows].map((cells) => cells.join(' | ')).join('\n');
+type Rows = readonly (readonly (string | number)[])[];
+
+/**
+ * Formats rows below column names, with ` | ` between cells; empty without rows. Cells with texts of conversations come
+ * from `cell`.
+ */
+export function table(columns: readonly string[], rows: Rows): string {
+  return rows.length === 0 ? '' : [columns, ...rows].map((cells) => cells.join(' | ')).join('\n');
 }
 
 /** Formats a table below its title; empty without rows. */
-export function section(
-  title: string,
-  columns: readonly string[],
-  rows: readonly (string | number)[][],
-): string {
+export function section(title: string, columns: readonly string[], rows: Rows): string {
   return rows.length === 0 ? '' : `${title}:\n${table(columns, rows)}`;
 }
 

@@ -89,6 +89,14 @@ export const source = {
 
 export const named = z.object({ id: z.string(), name: z.string() });
 
+/** Returns the members of a value that a schema has; a newer service may answer more. */
+export function picked<Schema extends z.ZodObject>(
+  { shape }: Schema,
+  value: z.output<Schema>,
+): z.output<Schema> {
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, value[name]])) as z.output<Schema>;
+}
+
 /** Schema of metric values. */
 export function metricsOf<M extends Metric>(metrics: readonly M[]) {
   const shape = Object.fromEntries(metrics.map((metric) => [metric, z.number().nullable()]));

@@ -12,9 +12,18 @@ import { counted, percent } from '../numbers.ts';
 import { periodText, rangeParameters, readPeriod } from '../period.ts';
 import { AppError } from '../../../errors.ts';
 import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
-import { freshness, instance, limit, named, period, source, tool } from '../tool.ts';
+import { freshness, instance, limit, named, period, picked, source, tool } from '../tool.ts';
 
 const side = z.object({ start: z.string(), end: z.string(), sessions: z.number() });
+const row = named.extend({
+  kind: z.enum(['topics', 'gaps', 'signals']),
+  type: z.string().optional(),
+  change: z.enum(['new', 'rising', 'falling', 'gone']),
+  sessions: z.number(),
+  sessionsBefore: z.number(),
+  share: z.number(),
+  shareBefore: z.number(),
+});
 
 export const changes = tool({
   name: 'changes',
@@ -37,17 +46,7 @@ export const changes = tool({
     segment: segmentSchema,
     period: side,
     before: side,
-    changes: z.array(
-      named.extend({
-        kind: z.enum(['topics', 'gaps', 'signals']),
-        type: z.string().optional(),
-        change: z.enum(['new', 'rising', 'falling', 'gone']),
-        sessions: z.number(),
-        sessionsBefore: z.number(),
-        share: z.number(),
-        shareBefore: z.number(),
-      }),
-    ),
+    changes: z.array(row),
     isCut: z.boolean(),
   }),
 
@@ -84,40 +83,28 @@ export const changes = tool({
         `${periodText(now)}: ${counted(now.sessions, 'session')}. ` +
         `Before, ${periodText(before)}: ${counted(before.sessions, 'session')}. ` +
         `${freshness(lastProcessedAt)}${segmentText(chosen)} ${verdict(found.length, now.sessions, before.sessions)}`,
-      data:
-        found.length === 0
-          ? ''
-          : table(
-              ['change', 'kind', 'id', 'name', 'sessions', 'before', 'share', 'before'],
-              found.map((each) => [
-                each.change,
-                each.type === undefined ? each.kind : `${each.kind} ${each.type}`,
-                each.id,
-                cell(each.name),
-                each.sessions,
-                each.sessionsBefore,
-                percent(each.share),
-                percent(each.shareBefore),
-              ]),
-            ),
+      data: table(
+        ['change', 'kind', 'id', 'name', 'sessions', 'before', 'share', 'before'],
+        found.map((each) => [
+          each.change,
+          each.type === undefined ? each.kind : `${each.kind} ${each.type}`,
+          each.id,
+          cell(each.name),
+          each.sessions,
+          each.sessionsBefore,
+          percent(each.share),
+          percent(each.shareBefore),
+        ]),
+      ),
       foot: isCut ? 'There are more: ask again with a higher limit.' : '',
     };
   },
 });
 
-function changeRow(of: Change) {
+function changeRow(of: Change): z.output<typeof row> {
   const { kind, ...entity } = changedEntity(of);
   const type = of.gap?.gapType ?? of.csatDsatSignal?.signalType;
-  return {
-    ...entity,
-    kind: kind as 'topics' | 'gaps' | 'signals',
-    ...(type === undefined ? {} : { type }),
-    change: of.change,
-    sessions: of.sessions,
-    sessionsBefore: of.sessionsBefore,
-    share: of.share,
-    shareBefore: of.shareBefore,
-  };
+  return picked(row, { ...of, ...entity, kind: kind as 'topics' | 'gaps' | 'signals', type });
 }
 
 function verdict(found: number, now: number, before: number): string {

@@ -8,7 +8,7 @@ import { sessionOutcome } from '../../../domain/groupings.ts';
 import { SESSION_OUTCOMES } from '../../../domain/session-outcomes.ts';
 import type { QueryResponse } from '../../../query/response-schema.ts';
 import type { TextSearchResponse } from '../../../query/text-search/text-search-schema.ts';
-import { cell, joined, table } from '../data-text.ts';
+import { cell, joined } from '../data-text.ts';
 import { findEntities, findInstance } from '../find.ts';
 import type { KindName } from '../kinds.ts';
 import { counted, number } from '../numbers.ts';
@@ -189,7 +189,10 @@ export const conversations = tool({
       head:
         `conversations: ${count}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${segmentText(of.segment)}` +
         (looked === null ? '' : ` ${searchText(looked)}`),
-      data: joined([matched.join('\n'), rows.length === 0 ? '' : [table(columns, []), ...blocks].join('\n')]),
+      data: joined([
+        matched.join('\n'),
+        rows.length === 0 ? '' : [columns.join(' | '), ...blocks].join('\n'),
+      ]),
       foot: looked === null ? listEnd(rows.length, from, total ?? 0) : searchEnd(rows.length, next),
     };
   },

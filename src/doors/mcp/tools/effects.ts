@@ -11,11 +11,24 @@ import { findInstance } from '../find.ts';
 import { changedEntity } from '../kinds.ts';
 import { counted, percent } from '../numbers.ts';
 import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
-import { freshness, instance, limit, named, source, tool } from '../tool.ts';
+import { freshness, instance, limit, named, picked, source, tool } from '../tool.ts';
 
 const side = z
   .object({ start: z.string(), end: z.string(), sessions: z.number(), of: z.number(), share: z.number() })
   .nullable();
+
+const row = named.extend({
+  kind: z.enum(['topics', 'gaps', 'signals', 'repeats']),
+  verdict: z.enum(EFFECT_VERDICTS),
+  fixed: z.string().describe('Since when, or in which release.'),
+  before: side,
+  after: side,
+  again: side.describe('CAME_BACK: the weeks in which it is more frequent again.'),
+  latest: side.describe('The newest whole weeks, later than those of after. No verdict rests on them.'),
+  soFar: side.describe('TOO_EARLY: the days since the day of the change.'),
+  differenceLow: z.number().nullable().describe('95 % interval of the share after less that before.'),
+  differenceHigh: z.number().nullable(),
+});
 
 const { period: _, ...whence } = source;
 
@@ -29,20 +42,7 @@ export const effects = tool({
   output: z.object({
     ...whence,
     segment: segmentSchema,
-    effects: z.array(
-      named.extend({
-        kind: z.enum(['topics', 'gaps', 'signals', 'repeats']),
-        verdict: z.enum(EFFECT_VERDICTS),
-        fixed: z.string().describe('Since when, or in which release.'),
-        before: side,
-        after: side,
-        again: side.describe('CAME_BACK: the weeks in which it is more frequent again.'),
-        latest: side.describe('The newest whole weeks, later than those of after. No verdict rests on them.'),
-        soFar: side.describe('TOO_EARLY: the days since the day of the change.'),
-        differenceLow: z.number().nullable().describe('95 % interval of the share after less that before.'),
-        differenceHigh: z.number().nullable(),
-      }),
-    ),
+    effects: z.array(row),
     total: z.number(),
   }),
 
@@ -69,42 +69,34 @@ export const effects = tool({
       head:
         `${counted(total, 'thing')} marked as fixed. ${freshness(lastProcessedAt)}${segmentText(chosen)} ` +
         'Shares are of all conversations in the whole weeks before and after; those so far, in the days since.',
-      data:
-        found.length === 0
-          ? ''
-          : table(
-              ['verdict', 'kind', 'id', 'name', 'fixed', 'before', 'after', 'again', 'latest', 'so far'],
-              found.map((each) => [
-                EFFECT_WORDS[each.verdict].label,
-                each.kind,
-                each.id,
-                cell(each.name),
-                cell(each.fixed),
-                shown(each.before),
-                shown(each.after),
-                shown(each.again),
-                shown(each.latest),
-                shown(each.soFar),
-              ]),
-            ),
+      data: table(
+        ['verdict', 'kind', 'id', 'name', 'fixed', 'before', 'after', 'again', 'latest', 'so far'],
+        found.map((each) => [
+          EFFECT_WORDS[each.verdict].label,
+          each.kind,
+          each.id,
+          cell(each.name),
+          cell(each.fixed),
+          shown(each.before),
+          shown(each.after),
+          shown(each.again),
+          shown(each.latest),
+          shown(each.soFar),
+        ]),
+      ),
       foot: total > found.length ? 'There are more: ask again with a higher limit.' : '',
     };
   },
 });
 
-function effectRow(effect: EffectAnswer) {
-  const { life, verdict, difference } = effect;
+function effectRow(effect: EffectAnswer): z.output<typeof row> {
+  const { life, difference } = effect;
   const release = life?.release;
-  return {
+  return picked(row, {
+    ...effect,
     ...changedEntity(effect),
-    verdict,
     fixed: release == null ? `since ${life?.fixedAt ?? ''}` : `in ${release.name} ${release.value}`,
-    before: effect.before,
-    after: effect.after,
-    again: effect.again,
-    latest: effect.latest,
-    soFar: effect.soFar,
     differenceLow: difference?.low ?? null,
     differenceHigh: difference?.high ?? null,
-  };
+  });
 }

@@ -134,7 +134,7 @@ export const topics = tool({
     ]);
     return {
       head: `${kind}: ${total}, ${periodText(of.period)}. ${freshness(of.lastProcessedAt)}${segmentText(of.segment)}${beforeText(before)}`,
-      data: rows.length === 0 ? '' : table([...head, ...metrics], lines),
+      data: table([...head, ...metrics], lines),
       foot: rest(rows.length, from, total),
     };
   },

@@ -11,7 +11,7 @@ import { writeCursor, type TranscriptMessage } from '../../../query/session-sche
 import { cell } from '../data-text.ts';
 import { findInstance } from '../find.ts';
 import { counted } from '../numbers.ts';
-import { freshness, instance, limit, named, source, text, tool, whole } from '../tool.ts';
+import { freshness, instance, limit, named, picked, source, text, tool, whole } from '../tool.ts';
 
 /** Maximum characters of messages in one answer. */
 const MOST_CHARACTERS = 6000;
@@ -28,6 +28,21 @@ const message = z.object({
   feedback: z.object({ up: z.int(), down: z.int() }),
   gap: named.extend({ type: z.string() }).nullable(),
   repeats: named.nullable().describe('The request that it asks again.'),
+});
+
+const conversation = z.object({
+  id: z.string(),
+  title: z.string().nullable(),
+  summary: z.string().nullable(),
+  language: z.string().nullable(),
+  outcome: sessionOutcome,
+  user: z.string().nullable(),
+  createdAt: z.string(),
+  lastActiveAt: z.string(),
+  messages: z.number(),
+  sat: z.number(),
+  dsat: z.number(),
+  repeatedRequests: z.number(),
 });
 
 export const transcript = tool({
@@ -49,20 +64,7 @@ export const transcript = tool({
   output: z.object({
     instance: source.instance,
     lastProcessedAt: source.lastProcessedAt,
-    conversation: z.object({
-      id: z.string(),
-      title: z.string().nullable(),
-      summary: z.string().nullable(),
-      language: z.string().nullable(),
-      outcome: sessionOutcome,
-      user: z.string().nullable(),
-      createdAt: z.string(),
-      lastActiveAt: z.string(),
-      messages: z.number(),
-      sat: z.number(),
-      dsat: z.number(),
-      repeatedRequests: z.number(),
-    }),
+    conversation,
     messages: z.array(message),
     next: z.string().nullable().describe('The cursor of what follows.'),
   }),
@@ -78,20 +80,7 @@ export const transcript = tool({
     return {
       instance: instanceId,
       lastProcessedAt,
-      conversation: {
-        id: session.id,
-        title: session.title,
-        summary: session.summary,
-        language: session.language,
-        outcome: session.outcome,
-        user: session.endUser?.externalId ?? null,
-        createdAt: session.createdAt,
-        lastActiveAt: session.lastActiveAt,
-        messages: session.messages,
-        sat: session.sat,
-        dsat: session.dsat,
-        repeatedRequests: session.repeatedRequests,
-      },
+      conversation: picked(conversation, { ...session, user: session.endUser?.externalId ?? null }),
       messages: fitted.map((each) => messageRow(each, args.characters)),
       next: fitted.length < messages.length ? cursorAfter(fitted.at(-1)) : pagination.next,
     };

@@ -15,7 +15,7 @@ import { beforeOf, number, percent } from '../numbers.ts';
 import { periodBefore, periodText, rangeParameters, readPeriod, type Period } from '../period.ts';
 import { languageSection, MOST_BUCKETS, trendSection } from '../sections.ts';
 import { segment, segmentOf, segmentParameters, segmentSchema, segmentText } from '../segment.ts';
-import { freshness, instance, named, period, source, text, tool } from '../tool.ts';
+import { freshness, instance, named, period, picked, source, text, tool } from '../tool.ts';
 
 const TOP = 5;
 const TYPICAL = 4;
@@ -34,6 +34,15 @@ const fields = z.record(z.string(), z.number().nullable());
 const counted = z.array(named.extend({ type: z.string().optional(), sessions: z.number() }));
 const interval = z.object({ share: z.number(), low: z.number(), high: z.number() });
 const quotes = z.array(z.object({ conversation: z.string(), createdAt: z.string(), text: z.string() }));
+
+const status = z.object({
+  state: z.enum(LIFE_STATES),
+  fixedAt: z.string().nullable(),
+  release: z.object({ name: z.string(), value: z.string() }).nullable(),
+  owner: z.string().nullable(),
+  note: z.string().nullable(),
+  link: z.string().nullable(),
+});
 
 const output = z.object({
   ...source,
@@ -80,15 +89,7 @@ const output = z.object({
       'What people who read conversations said: yes and no of those in which it was found, the share of these in which ' +
         'it is there, and the share of all conversations in which it truly is. Null: nobody has checked it.',
     ),
-  status: z
-    .object({
-      state: z.enum(LIFE_STATES),
-      fixedAt: z.string().nullable(),
-      release: z.object({ name: z.string(), value: z.string() }).nullable(),
-      owner: z.string().nullable(),
-      note: z.string().nullable(),
-      link: z.string().nullable(),
-    })
+  status: status
     .nullable()
     .describe('Where people say it stands, and who takes care of it. Null: nobody has said anything.'),
   typicalQuotes: quotes,
@@ -199,9 +200,7 @@ function checkedOf({ checked = null }: Partial<WhyResponse>): Answer['checked'] 
 
 /** A service of an earlier version does not say it. */
 function statusOf({ life = null }: Partial<WhyResponse>): Answer['status'] {
-  if (life === null) return null;
-  const { state, fixedAt, release, owner, note, link } = life;
-  return { state, fixedAt, release, owner, note, link };
+  return life === null ? null : picked(status, life);
 }
 
 function fieldsOf({ fields: all }: WhyResponse): Answer['now'] {
