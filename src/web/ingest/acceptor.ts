@@ -7,27 +7,21 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { NIL, v7 } from 'uuid';
-import type { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import { completeRequest, type EncodedRequest } from '../../stream/log/codec.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import type { ErasureHolds, RequestAuthor } from '../../stream/ledgers/erasure-holds.ts';
 import type { Publisher } from '../../stream/log/group-commit.ts';
-import { claimedId, otherBody, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, otherBody, type IdempotencyClaim, type Settling } from './idempotency.ts';
 import type { Masker } from './masker.ts';
 import type { PreparedRequest } from './prepared-request.ts';
 
-export interface AcceptorParts {
+export interface AcceptorParts extends Settling {
   readonly registry: Registry;
   readonly publisher: Publisher;
-  readonly idempotency: IdempotencyStore;
   readonly holds: Pick<ErasureHolds, 'refuses'>;
   /** Masks the personal data of instances with masking before their requests are stored. */
   readonly masker: Masker;
-  /** Turns for the writes that precede storing: see `createClaimTurns`. */
-  readonly turns: Turns;
-  /** Microseconds since 1970-01-01 UTC. */
-  readonly clock: () => number;
 }
 
 export interface AcceptRequest {

@@ -8,25 +8,19 @@ import { NIL, v7 } from 'uuid';
 import { actionOf, madeBy, type AskedCuration } from '../../domain/asked-curations.ts';
 import { quotesOf, withQuotes } from '../../domain/curations.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
-import type { Turns } from '../../domain/turns.ts';
 import { encodeRequest } from '../../stream/log/codec.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { Publisher } from '../../stream/log/group-commit.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { CurationRequest } from './curation-body.ts';
-import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, type Settling } from './idempotency.ts';
 import { refuseFutureFix } from './life-body.ts';
 import type { Masker } from './masker.ts';
 
-export interface CuratorParts {
+export interface CuratorParts extends Settling {
   readonly publisher: Publisher;
   readonly registry: Pick<Registry, 'findInstance'>;
   readonly masker: Pick<Masker, 'texts'>;
-  readonly idempotency: IdempotencyStore;
-  /** Turns for the writes that precede storing: see `createClaimTurns`. */
-  readonly turns: Turns;
-  /** Microseconds since 1970-01-01 UTC. */
-  readonly clock: () => number;
 }
 
 export interface CurateRequest extends CurationRequest {

@@ -8,26 +8,20 @@ import { NIL, v7 } from 'uuid';
 import { erasureRecord } from '../../domain/erasure-record.ts';
 import type { Erasure, ErasureDigest } from '../../domain/erasures.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
-import type { Turns } from '../../domain/turns.ts';
 import { AppError, unavailable } from '../../errors.ts';
 import type { ErasureLedger } from '../../stream/ledgers/erasure-ledger.ts';
 import { encodeRequest } from '../../stream/log/codec.ts';
 import type { Publisher } from '../../stream/log/group-commit.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { ErasureRequest } from './erasure-body.ts';
-import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, type Settling } from './idempotency.ts';
 
-export interface EraserParts {
+export interface EraserParts extends Settling {
   readonly publisher: Pick<Publisher, 'check'>;
   /** Stores a request as an entry of its own and returns its sequence. */
   readonly publish: (request: RecordedRequest) => Promise<number>;
   readonly ledger: Pick<ErasureLedger, 'add' | 'place'>;
   readonly digest: ErasureDigest;
-  readonly idempotency: IdempotencyStore;
-  /** Turns for the writes that precede the ledger: see `createClaimTurns`. */
-  readonly turns: Turns;
-  /** Microseconds since 1970-01-01 UTC. */
-  readonly clock: () => number;
 }
 
 export interface EraseRequest extends ErasureRequest {

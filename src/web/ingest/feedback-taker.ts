@@ -6,7 +6,6 @@
  */
 import { NIL, v7 } from 'uuid';
 import type { RecordedRequest } from '../../domain/records.ts';
-import type { Turns } from '../../domain/turns.ts';
 import { AppError } from '../../errors.ts';
 import type { ErasureHolds } from '../../stream/ledgers/erasure-holds.ts';
 import { encodeRequest } from '../../stream/log/codec.ts';
@@ -14,22 +13,17 @@ import type { Publisher } from '../../stream/log/group-commit.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
 import type { FeedbackBody, FeedbackRequest } from './feedback-body.ts';
-import { claimedId, type IdempotencyClaim, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, type IdempotencyClaim, type Settling } from './idempotency.ts';
 import type { Masker } from './masker.ts';
 
-export interface FeedbackTakerParts {
+export interface FeedbackTakerParts extends Settling {
   readonly registry: Pick<
     Registry,
     'findInstance' | 'instanceOfSessionId' | 'findSessionClaim' | 'claimSession'
   >;
   readonly publisher: Publisher;
-  readonly idempotency: IdempotencyStore;
   readonly holds: Pick<ErasureHolds, 'refuses'>;
   readonly masker: Masker;
-  /** Turns for the writes that precede storing: see `createClaimTurns`. */
-  readonly turns: Turns;
-  /** Microseconds since 1970-01-01 UTC. */
-  readonly clock: () => number;
 }
 
 export interface TakenFeedback {

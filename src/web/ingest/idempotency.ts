@@ -6,6 +6,7 @@
  */
 import { createHash } from 'node:crypto';
 import { v7 } from 'uuid';
+import type { Turns } from '../../domain/turns.ts';
 import { AppError, unavailable } from '../../errors.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { openKeyValue } from '../../stream/kv/key-value.ts';
@@ -30,6 +31,15 @@ export interface IdempotencyStore {
   claim(projectId: string, key: string, bodyDigest: string, acceptedAt: number): Promise<IdempotencyClaim>;
   /** Returns the first request's claim, or null. Throws as `claim`. */
   find(projectId: string, key: string, bodyDigest: string): Promise<IdempotencyClaim | null>;
+}
+
+/** What fixes the ids and time of a request before it is stored. */
+export interface Settling {
+  readonly idempotency: IdempotencyStore;
+  /** Turns for the writes that precede storing: see `createClaimTurns`. */
+  readonly turns: Turns;
+  /** Microseconds since 1970-01-01 UTC. */
+  readonly clock: () => number;
 }
 
 /** Returns a UUIDv7 from the claim's time and seed; another one for each `kind`. */

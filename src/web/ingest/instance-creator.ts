@@ -3,18 +3,12 @@
  *
  * Test: test/web/instances-route.test.ts.
  */
-import type { Turns } from '../../domain/turns.ts';
 import type { Instance, Registry } from '../registry/registry.ts';
 import { bodyDigest } from './body-digest.ts';
-import { claimedId, type IdempotencyStore } from './idempotency.ts';
+import { claimedId, type Settling } from './idempotency.ts';
 
-export interface InstanceCreatorParts {
+export interface InstanceCreatorParts extends Settling {
   readonly registry: Pick<Registry, 'createInstance'>;
-  readonly idempotency: IdempotencyStore;
-  /** See `createClaimTurns`. */
-  readonly turns: Turns;
-  /** Microseconds since 1970-01-01 UTC. */
-  readonly clock: () => number;
 }
 
 export interface InstanceRequest {
