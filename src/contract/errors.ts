@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { ERROR_CODES, MAX_DETAILS, type ErrorCode } from '../errors.ts';
 
-/** The envelope of docs/errors.md. */
+/** The body of an error response (docs/errors.md). */
 export const errorEnvelopeSchema = z.strictObject({
   success: z.literal(false),
   error: z.strictObject({
@@ -18,3 +18,4 @@ export const errorEnvelopeSchema = z.strictObject({
       .optional(),
   }),
 });
+export type ErrorEnvelope = z.output<typeof errorEnvelopeSchema>;

@@ -7,24 +7,23 @@ import { z } from 'zod';
 import { USER_ID_FORMS } from '../domain/masking.ts';
 import { declare, json } from './route.ts';
 
-const TEXTS =
-  'true: personal values in contents and in texts of metadata are stored as placeholders such as [EMAIL_1], equal ones ' +
-  'of a session as the same.';
-const USER_IDS =
-  'asSent: userId is stored as it is sent; digest: as a keyed digest, the same for the same userId of the instance.';
-
-export const newMaskingSchema = z.strictObject(
+/** What is masked, in requests and in answers. */
+export const maskingSchema = z.strictObject(
   {
-    texts: z.boolean('must be true or false').describe(TEXTS),
-    userIds: z.enum(USER_ID_FORMS, 'must be asSent or digest').describe(USER_IDS),
+    texts: z
+      .boolean('must be true or false')
+      .describe(
+        'true: personal values in contents and in texts of metadata are stored as placeholders such as [EMAIL_1], equal ones ' +
+          'of a session as the same.',
+      ),
+    userIds: z
+      .enum(USER_ID_FORMS, 'must be asSent or digest')
+      .describe(
+        'asSent: userId is stored as it is sent; digest: as a keyed digest, the same for the same userId of the instance.',
+      ),
   },
   'must be a JSON object',
 );
-
-export const maskingSchema = z.strictObject({
-  texts: z.boolean().describe(TEXTS),
-  userIds: z.enum(USER_ID_FORMS).describe(USER_IDS),
-});
 
 export const READ_MASKING = declare({
   method: 'GET',
@@ -55,7 +54,7 @@ export const SET_MASKING = declare({
   id: 'The instance.',
   body: {
     required: true,
-    content: json('NewMasking', newMaskingSchema, { texts: true, userIds: 'asSent' }),
+    content: json('NewMasking', maskingSchema, { texts: true, userIds: 'asSent' }),
   },
   answer: { description: 'What is masked now.', content: json('Masking', maskingSchema) },
   fails: [404, 413],

@@ -6,26 +6,16 @@
  */
 import type { Socket } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ErrorEnvelope } from '../contract/errors.ts';
 import { AppError, ERROR_CODES } from '../errors.ts';
-import type { ErrorCode, ErrorDetail } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { GUARD_LINES } from './answer-headers.ts';
 import { SlowBodyError } from './body.ts';
 import { sayFarewell, type DropLog } from './connections.ts';
 
-/** The body of an error response (docs/errors.md). */
-export interface ErrorEnvelope {
-  readonly success: false;
-  readonly error: {
-    readonly code: ErrorCode;
-    readonly message: string;
-    readonly details?: readonly ErrorDetail[];
-  };
-}
-
-export function envelopeOf(error: AppError): ErrorEnvelope {
-  const { code, message, details } = error;
-  return { success: false, error: details === undefined ? { code, message } : { code, message, details } };
+export function envelopeOf({ code, message, details }: AppError): ErrorEnvelope {
+  const error = { code, message, ...(details === undefined ? {} : { details: [...details] }) };
+  return { success: false, error };
 }
 
 /** An error that is neither an AppError nor a fault of the request is logged with the request's id. */

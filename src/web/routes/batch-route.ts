@@ -61,12 +61,10 @@ function lineOf(outcome: LineOutcome): BatchLine {
   if ('refusal' in outcome) {
     const { line, refusal } = outcome;
     const { retryAfter } = refusal;
-    const { error } = envelopeOf(refusal);
     return {
       line,
       status: ERROR_CODES[refusal.code],
-      success: false,
-      error: { ...error, details: error.details === undefined ? undefined : [...error.details] },
+      ...envelopeOf(refusal),
       ...(retryAfter === undefined ? {} : { retryAfter: Math.ceil(retryAfter) }),
     };
   }

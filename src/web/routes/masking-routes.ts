@@ -4,7 +4,7 @@
  * Test: test/web/masking-routes.test.ts.
  */
 import type { FastifyInstance } from 'fastify';
-import { newMaskingSchema, READ_MASKING, SET_MASKING } from '../../contract/masking.ts';
+import { maskingSchema, READ_MASKING, SET_MASKING } from '../../contract/masking.ts';
 import { NO_MASKING } from '../../domain/masking.ts';
 import { checked } from '../ingest/validation.ts';
 import type { Instance } from '../registry/registry.ts';
@@ -28,7 +28,7 @@ export function registerMaskingRoutes(scope: FastifyInstance, instances: MaskedI
   });
 
   serve(scope, SET_MASKING, async ({ request, id }) => {
-    const masking = checked(newMaskingSchema, request.body ?? {});
+    const masking = checked(maskingSchema, request.body ?? {});
     const { projectId } = request;
     await find(projectId, id);
     // Recorded first: an auditor must find every change.
