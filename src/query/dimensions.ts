@@ -243,13 +243,8 @@ async function topicsOf(
     };
   });
   counted.sort((x, y) => y.messages - x.messages || (x.topic.id < y.topic.id ? -1 : 1));
-  const result = new Map<number, Topic[]>();
-  for (const { number, topic } of counted) {
-    const list = result.get(number);
-    if (list === undefined) result.set(number, [topic]);
-    else list.push(topic);
-  }
-  return result;
+  const byNumber = Map.groupBy(counted, ({ number }) => number);
+  return new Map([...byNumber].map(([number, found]) => [number, found.map(({ topic }) => topic)]));
 }
 
 const NONE: ReadonlySet<number> = new Set();

@@ -1,5 +1,5 @@
 /**
- * The error for an id that an instance does not have.
+ * The error for an id that an instance does not have: the same where another instance has it.
  *
  * Test: test/e2e/steering-rules.test.ts.
  */

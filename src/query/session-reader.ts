@@ -7,10 +7,10 @@ import { KINDS } from '../domain/kinds.ts';
 import type { RecordedMessage } from '../domain/records.ts';
 import { formatInstant } from '../domain/time.ts';
 import type { Snapshot } from '../store/published/snapshot-reader.ts';
+import { noSuch } from './no-such.ts';
 import { InstanceReader, processedAt, readInstanceRow, type InstanceReading } from './instance-reader.ts';
 import { named, readMessages, readSessions, type FoundMessage } from './session-rows.ts';
 import {
-  noSession,
   writeCursor,
   type SessionParameters,
   type SessionResponse,
@@ -49,10 +49,10 @@ export class SessionReader extends InstanceReader<SessionReaderOptions> {
 
   async #page(snapshot: Snapshot, sessionId: string, parameters: SessionParameters): Promise<Page> {
     const row = await readInstanceRow(snapshot, parameters.instanceId);
-    if (row === undefined) throw noSession(sessionId);
+    if (row === undefined) throw noSuch('session', sessionId);
     const instance = row['instance'] as number;
     const [session] = await readSessions(snapshot, instance, 'id = $id::uuid', { id: sessionId });
-    if (session === undefined) throw noSession(sessionId);
+    if (session === undefined) throw noSuch('session', sessionId);
     const { limit } = parameters;
     const { found, next } = await readMessages(snapshot, instance, session, parameters);
     return {

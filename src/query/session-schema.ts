@@ -7,7 +7,6 @@ import { z } from 'zod';
 import { sessionOutcome } from '../domain/groupings.ts';
 import { uuid } from '../domain/uuid.ts';
 import { dateTime } from '../domain/metrics.ts';
-import { AppError } from '../errors.ts';
 import { pageLimit } from './page-limit.ts';
 import { queryParameterSchemas } from './parameters.ts';
 
@@ -141,8 +140,3 @@ export const sessionResponseSchema = z.strictObject({
 
 export type SessionResponse = z.output<typeof sessionResponseSchema>;
 export type TranscriptMessage = SessionResponse['messages'][number];
-
-/** The same error for a missing session and for one of another instance. */
-export function noSession(sessionId: string): AppError {
-  return new AppError('NOT_FOUND', `There is no session ${sessionId} in this instance.`);
-}

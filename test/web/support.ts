@@ -28,7 +28,8 @@ import { AppError } from '../../src/errors.ts';
 import { MemoryBucket } from '../support/memory-bucket.ts';
 import { memoryIdempotency } from '../support/memory-idempotency.ts';
 import { noSubject } from '../../src/query/subject-schema.ts';
-import { noSession, type SessionParameters } from '../../src/query/session-schema.ts';
+import { noSuch } from '../../src/query/no-such.ts';
+import type { SessionParameters } from '../../src/query/session-schema.ts';
 
 export const PROJECT = '0192f0a0-0000-7000-8000-000000000001';
 export const OTHER_PROJECT = '0192f0a0-0000-7000-8000-000000000002';
@@ -237,7 +238,7 @@ export function createHarness(
     sessions: {
       async read(sessionId, parameters) {
         harness.read.push({ sessionId, ...parameters });
-        if (sessionId !== SESSION) throw noSession(sessionId);
+        if (sessionId !== SESSION) throw noSuch('session', sessionId);
         const at = new Date(NOON).toISOString();
         const names = { externalId: null, title: null, summary: null, language: null, outcome: null };
         const counts = { messages: 0, sat: 0, dsat: 0, repeatedRequests: 0 };

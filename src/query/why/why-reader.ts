@@ -9,11 +9,12 @@ import { KINDS } from '../../domain/kinds.ts';
 import { metricOfNothing, type Metric } from '../../domain/metrics.ts';
 import { roleOf, type RecordedMessage } from '../../domain/records.ts';
 import { formatInstant } from '../../domain/time.ts';
-import { AppError } from '../../errors.ts';
+import type { AppError } from '../../errors.ts';
 import type { Snapshot } from '../../store/published/snapshot-reader.ts';
 import { answerQuery, type AnswerReading } from '../answer.ts';
 import { readDimensions } from '../dimensions.ts';
 import { cachedNames, entityById } from '../names.ts';
+import { noSuch } from '../no-such.ts';
 import { readEstimate } from '../checks/estimates.ts';
 import { isCheckedEntity } from '../../domain/checks.ts';
 import { trackedAs } from '../../domain/lives.ts';
@@ -263,5 +264,5 @@ function ratio(part: number, whole: number): number {
 function noEntity(groupBy: WhyGroupBy, id: string): AppError {
   const { name } = GROUPINGS[groupBy];
   const words = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return new AppError('NOT_FOUND', `There is no ${words} ${id} in this instance.`);
+  return noSuch(words, id);
 }
