@@ -19,7 +19,7 @@ import {
 import { idNameOf, type Route } from '../../contract/route.ts';
 import { CHECKS, CURATIONS } from '../../contract/steering.ts';
 import { inTime } from '../answer-time.ts';
-import type { HttpDependencies, Reading } from '../dependencies.ts';
+import type { HttpDependencies, Reader, Reading } from '../dependencies.ts';
 import { enterInstance, readId, readParameters } from '../instance-request.ts';
 import { sendJson } from '../json-answer.ts';
 import { serve } from '../serve.ts';
@@ -38,32 +38,28 @@ export interface ReadingRoute {
 }
 
 export function readingRoutes(readers: Readers): readonly ReadingRoute[] {
-  const {
-    textSearch,
-    sessions,
-    why,
-    changes,
-    overview,
-    attributes,
-    differences,
-    effects,
-    curations,
-    checks,
-  } = readers;
   return [
-    reading(SEARCH_TEXTS, (parameters, _, caller) => textSearch.read(parameters, caller)),
-    reading(READ_SESSION, (parameters, id, caller) => sessions.read(id, parameters, caller)),
+    plain(SEARCH_TEXTS, readers.textSearch),
+    reading(READ_SESSION, (parameters, id, caller) => readers.sessions.read(id, parameters, caller)),
     ...WHY.map(({ groupBy, route }) =>
-      reading(route, (parameters, id, caller) => why.read(groupBy, id, parameters, caller)),
+      reading(route, (parameters, id, caller) => readers.why.read(groupBy, id, parameters, caller)),
     ),
-    reading(OVERVIEW, (parameters, _, caller) => overview.read(parameters, caller)),
-    reading(ATTRIBUTES, (parameters, _, caller) => attributes.read(parameters, caller)),
-    reading(DIFFERENCES, (parameters, _, caller) => differences.read(parameters, caller)),
-    reading(EFFECTS, (parameters, _, caller) => effects.read(parameters, caller)),
-    reading(CURATIONS, (parameters, _, caller) => curations.read(parameters, caller)),
-    reading(CHECKS, (parameters, _, caller) => checks.read(parameters, caller)),
-    reading(CHANGES, (parameters, _, caller) => changes.read(parameters, caller)),
+    plain(OVERVIEW, readers.overview),
+    plain(ATTRIBUTES, readers.attributes),
+    plain(DIFFERENCES, readers.differences),
+    plain(EFFECTS, readers.effects),
+    plain(CURATIONS, readers.curations),
+    plain(CHECKS, readers.checks),
+    plain(CHANGES, readers.changes),
   ];
+}
+
+/** A route whose parameters alone say what is read. */
+function plain<Parameters extends z.ZodType<OfInstance>>(
+  route: Route<Parameters>,
+  reader: Reader<z.output<Parameters>, object>,
+): ReadingRoute {
+  return reading(route, (parameters, _, caller) => reader.read(parameters, caller));
 }
 
 /** Checks that parameters and answer have matching types, before a list erases them. */
