@@ -79,6 +79,8 @@ const countedAt = performance.now();
 const [, instance = ''] = /^instance +(\S{36})/m.exec(imported) ?? [];
 await command('keys', ['list']);
 await command('instances', ['list']);
+// Its work needs an object store.
+await command('cluster', ['--help']);
 await command('dead-letters', ['list']);
 const rows = ['--group-by', 'SESSION', '--instance', instance, '--format', 'parquet', '--url', url];
 await command('export', [...rows, '--output', join(temporary, 'rows.parquet')], access);

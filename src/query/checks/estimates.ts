@@ -222,7 +222,7 @@ placed as (
   ) c join @session s using (session)
   left join hit using (session)
 )
-select id, title, found, count(*) over (partition by found) as size, count(*) filter (counts) over () as counted
+select id, title, found, count(*) over (partition by found) as size, (select count(*) from placed where counts) as counted
 from placed
 qualify row_number() over (partition by found order by place) <= ${MOST_COUNTED}
 order by found, place`,
