@@ -43,6 +43,10 @@ export class SegmentSessions {
     this.#others = others;
   }
 
+  get byteLength(): number {
+    return this.#marks.byteLength;
+  }
+
   has(session: number): boolean {
     const at = session - this.#least;
     return at < 0 || at >= this.#marks.length ? this.#others : this.#marks[at] === 1;
@@ -293,13 +297,16 @@ export function activityOf(
   return { first_at: firstAt, last_at: lastAt };
 }
 
+/** Places of a set of pairs at first. */
+const FEW_PAIRS = 2048;
+
 /**
  * A set of pairs of integers, one from 0 and one below 2^31, with open addressing: a Set of JavaScript takes ten times
  * as long.
  */
 export class Pairs {
   /** The first number plus one, then the second; 0 where there is none. */
-  #places = new Int32Array(2048);
+  #places = new Int32Array(FEW_PAIRS);
   #count = 0;
 
   /** Adds a pair; returns false if the set has it. */
@@ -311,7 +318,9 @@ export class Pairs {
   }
 
   clear(): void {
-    if (this.#count > 0) this.#places.fill(0);
+    // A table that one burst made large is not emptied again and again.
+    if (this.#places.length > FEW_PAIRS) this.#places = new Int32Array(FEW_PAIRS);
+    else if (this.#count > 0) this.#places.fill(0);
     this.#count = 0;
   }
 

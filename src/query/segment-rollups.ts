@@ -9,12 +9,16 @@ import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.t
 import type { Columns } from '../store/duckdb.ts';
 import { lowerBound, Orders, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
 import { spanOf } from './held-counts.ts';
-import { ADDED_AT_ONCE, Pairs, type SegmentFacts } from './held-segments.ts';
+import { ADDED_AT_ONCE, Pairs, type SegmentFacts, type SegmentSessions } from './held-segments.ts';
 
 const SUMS = ['sessions', 'users', 'messages', 'sat', 'dsat'] as const;
 
 interface Built {
-  readonly facts: SegmentFacts;
+  /** Facts of which it is the rollup; parts that are gone are not kept for it. */
+  readonly hours: WeakRef<HeldRows>;
+  readonly sessions: SegmentSessions;
+  /** The buckets of each part but the largest, by its number. */
+  readonly parts: ReadonlyMap<number, ReadonlySet<number>>;
   /** Rows of all buckets as they were when they were added up last together, by bucket. */
   readonly base: Omit<HeldPart, 'skip'>;
   /** Buckets that were added up again since. */
@@ -23,13 +27,28 @@ interface Built {
 }
 
 /** Rollups by segment and granularity, as long as the largest part of the facts is held. */
-const kept = new WeakMap<Columns, Map<string, Promise<Built> | null>>();
+const kept = new WeakMap<Columns, Map<string, Promise<Built | null> | null>>();
 /** Rollups of one kind and instance; the least recently asked goes first. */
 const MOST_KEPT = 16;
 /** When more of the rows than one in so many have changed, all are added up. */
 const CHANGED_SHARE = 8;
+/** A bucket takes as long as so many facts. */
+const FACTS_OF_BUCKET = 128;
 
-/** Returns the rollup of the entities of a segment; null when it is asked for the first time. */
+/** Numbers of parts, as long as they are held. */
+const numbersOfParts = new WeakMap<Columns, number>();
+let lastPart = 0;
+
+function numberOf(columns: Columns): number {
+  const known = numbersOfParts.get(columns) ?? (lastPart += 1);
+  numbersOfParts.set(columns, known);
+  return known;
+}
+
+/**
+ * Returns the rollup of the entities of a segment. Null when it is asked for the first time, and when the numbers of the
+ * entities lie too far apart.
+ */
 export async function segmentRollupOf(
   facts: SegmentFacts,
   segment: string,
@@ -37,7 +56,7 @@ export async function segmentRollupOf(
 ): Promise<HeldRows | null> {
   const [largest] = facts.hours;
   if (largest === undefined) return [];
-  const own = kept.get(largest.columns) ?? new Map<string, Promise<Built> | null>();
+  const own = kept.get(largest.columns) ?? new Map<string, Promise<Built | null> | null>();
   kept.set(largest.columns, own);
   const name = `${granularity} of ${segment}`;
   const before = own.get(name);
@@ -51,13 +70,12 @@ export async function segmentRollupOf(
     own.set(name, null);
     return null;
   }
-  const keep = (bytes: number): void => {
-    if (own.has(name)) largest.orders.keep(name, bytes);
-  };
-  const made = rebuilt(before, facts, granularity, keep);
+  const made = rebuilt(before, facts, granularity, (bytes) => {
+    if (own.get(name) === made) largest.orders.keep(name, bytes);
+  });
   own.set(name, made);
   try {
-    return (await made).rows;
+    return (await made)?.rows ?? null;
   } catch (error) {
     if (own.get(name) === made) own.delete(name);
     throw error;
@@ -65,31 +83,45 @@ export async function segmentRollupOf(
 }
 
 async function rebuilt(
-  known: Promise<Built> | null,
+  known: Promise<Built | null> | null,
   facts: SegmentFacts,
   granularity: Granularity,
   keep: (bytes: number) => void,
-): Promise<Built> {
+): Promise<Built | null> {
   const before = await known;
-  if (before !== null && before.facts.hours === facts.hours && before.facts.sessions === facts.sessions)
-    return before;
-  const changed = before === null ? null : await changedSince(before, facts, granularity);
+  const { hours, sessions } = facts;
+  if (before?.hours.deref() === hours && before.sessions === sessions) return before;
+  const [, ...later] = hours;
+  const numbers = later.map(({ columns }) => numberOf(columns));
+  const own = new Map<number, ReadonlySet<number>>();
+  for (const [index, { columns }] of later.entries()) {
+    const number = numbers[index]!;
+    own.set(number, before?.parts.get(number) ?? (await bucketsIn(columns, granularity, null)));
+  }
+  const made = { hours: new WeakRef(hours), sessions, parts: own };
+  const changed = before === null ? null : await changedSince(before, facts, own, granularity);
   if (before === null || changed === null) {
     const columns = await addedUp(facts, granularity, null);
+    if (columns === null) return null;
     const base = { columns, orders: new Orders(() => keep(bytes())) };
-    const bytes = (): number => bytesOf(columns) + 4 * columns.rows * base.orders.count;
+    const bytes = (): number => bytesOf(columns) + 4 * columns.rows * base.orders.count + sessions.byteLength;
     keep(bytes());
-    return { facts, base, changed: new Set(), rows: [{ ...base, skip: null }] };
+    return { ...made, base, changed: new Set(), rows: [{ ...base, skip: null }] };
   }
   const again = await addedUp(facts, granularity, changed);
+  if (again === null) return null;
   const { base } = before;
   const skip = new Uint8Array(base.columns.rows);
   const bucket = base.columns.numbers['bucket']!;
   for (const one of changed)
     for (let row = lowerBound(bucket, one); row < skip.length && bucket[row] === one; row += 1) skip[row] = 1;
   const orders = new Orders(() => undefined);
+  // The orders of the few new rows are made with each change.
+  const bytes =
+    bytesOf(base.columns) + 4 * skip.length * base.orders.count + skip.length + 2 * bytesOf(again);
+  keep(bytes + sessions.byteLength);
   return {
-    facts,
+    ...made,
     base,
     changed,
     rows: [
@@ -108,53 +140,69 @@ function bytesOf({ numbers }: Columns): number {
  * joined or left the segment. Null if they are so many that all are added up anew.
  */
 async function changedSince(
-  { facts: before, base, changed: already }: Built,
+  { sessions: before, parts: were, base, changed: already }: Built,
   { sessions, hours }: SegmentFacts,
+  are: ReadonlyMap<number, ReadonlySet<number>>,
   granularity: Granularity,
 ): Promise<ReadonlySet<number> | null> {
   const changed = new Set(already);
-  const were = new Set(before.hours.map(({ columns }) => columns));
-  const are = new Set(hours.map(({ columns }) => columns));
-  const moved = sessions.changedSince(before.sessions);
-  let read = 0;
-  for (const columns of new Set([...were, ...are])) {
-    const isBoth = were.has(columns) && are.has(columns);
-    if (isBoth && moved === null) continue;
-    const [hour, session] = [columns.numbers['hour']!, columns.numbers['session']!];
-    let [bucket, end] = [NaN, -Infinity];
-    for (let row = 0; row < columns.rows; row += 1) {
-      if ((read += 1) % ADDED_AT_ONCE === 0) await giveWay();
-      if (isBoth && !moved!.has(session[row]!)) continue;
-      if (!(hour[row]! < end)) {
-        bucket = bucketStart(granularity, hour[row]!);
-        end = nextBucketStart(granularity, bucket + 1);
-      }
-      changed.add(bucket);
-    }
-  }
+  for (const [these, those] of [
+    [were, are],
+    [are, were],
+  ] as const)
+    for (const [number, buckets] of these)
+      if (!those.has(number)) for (const bucket of buckets) changed.add(bucket);
+  const moved = sessions.changedSince(before);
+  if (moved !== null)
+    for (const { columns } of hours)
+      for (const bucket of await bucketsIn(columns, granularity, moved)) changed.add(bucket);
   const bucket = base.columns.numbers['bucket']!;
   let rows = 0;
   for (const one of changed) rows += lowerBound(bucket, one + 1) - lowerBound(bucket, one);
   return rows * CHANGED_SHARE > base.columns.rows ? null : changed;
 }
 
-/** Adds up facts by bucket and entity: all, or those of some buckets. Rows come in the order of buckets. */
+/** Returns the buckets in which there are facts, of all sessions or of some. */
+async function bucketsIn(
+  { rows, numbers }: Columns,
+  granularity: Granularity,
+  sessions: SegmentSessions | null,
+): Promise<ReadonlySet<number>> {
+  const found = new Set<number>();
+  const [hour, session] = [numbers['hour']!, numbers['session']!];
+  let end = -Infinity;
+  for (let row = 0; row < rows; row += 1) {
+    if (row % ADDED_AT_ONCE === ADDED_AT_ONCE - 1) await giveWay();
+    if (hour[row]! < end || (sessions !== null && !sessions.has(session[row]!))) continue;
+    const bucket = bucketStart(granularity, hour[row]!);
+    end = nextBucketStart(granularity, bucket + 1);
+    found.add(bucket);
+  }
+  return found;
+}
+
+/**
+ * Adds up facts by bucket and entity: all, or those of some buckets. Rows come in the order of buckets. Null if the
+ * numbers of the entities lie too far apart.
+ */
 async function addedUp(
   { sessions, hours }: SegmentFacts,
   granularity: Granularity,
   only: ReadonlySet<number> | null,
-): Promise<Columns> {
+): Promise<Columns | null> {
   const entities = spanOf(hours.map(({ columns }) => columns.numbers['number']!));
-  if (entities === null) throw new RangeError('the numbers of the entities lie too far apart');
+  if (entities === null) return null;
   const { least, size } = entities;
   const found = { bucket: [] as number[], number: [] as number[] };
   const sums = SUMS.map((): number[] => []);
   const places = new Int32Array(size).fill(-1);
   const [seenSessions, seenUsers] = [new Pairs(), new Pairs()];
   let read = 0;
-  for (const bucket of only === null ? bucketsIn(hours, granularity) : inOrder(only)) {
+  for (const bucket of only === null ? everyBucket(hours, granularity) : inOrder(only)) {
     const end = nextBucketStart(granularity, bucket + 1);
     const first = found.bucket.length;
+    // A bucket costs as much as some facts.
+    if ((read += FACTS_OF_BUCKET) % ADDED_AT_ONCE < FACTS_OF_BUCKET) await giveWay();
     seenSessions.clear();
     seenUsers.clear();
     for (const { columns, skip } of hours) {
@@ -192,7 +240,7 @@ function inOrder(buckets: ReadonlySet<number>): readonly number[] {
 }
 
 /** Yields the buckets in which there are facts. */
-function* bucketsIn(hours: HeldRows, granularity: Granularity): Generator<number> {
+function* everyBucket(hours: HeldRows, granularity: Granularity): Generator<number> {
   let from = -Infinity;
   for (;;) {
     let next = Infinity;
