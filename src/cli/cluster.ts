@@ -25,7 +25,7 @@ const status = action({
       if (viewsStore === null)
         throw new SetupError('VIEWS_URL is not set: this machine shares its views with no other.');
       const bucket = await openViewsBucket(connection, config.streamReplicas);
-      const found = await statusOf(bucket, new ViewsKeys(viewsStore.url));
+      const found = await statusOf(bucket, await ViewsKeys.open(bucket, viewsStore.url));
       if (found === null)
         throw new SetupError(`Nothing is published at ${viewsStore.url} yet: start a worker.`);
       const rows = await Promise.all(

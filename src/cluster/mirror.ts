@@ -4,6 +4,7 @@
  *
  * Test: test/cluster/shared-shard.test.ts.
  */
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,13 +14,15 @@ import { epochsOn, shardDirectory, writeActiveEpoch } from '../store/epochs/epoc
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import {
   completeUntil,
+  filesOf,
   findMissingFile,
   readManifest,
   writeManifest,
   type Manifest,
 } from '../store/published/manifest.ts';
 import type { KeyValueBucket, KeyValueWatch } from '../stream/kv/key-value.ts';
-import { ViewsKeys, type PublishedShard, type SharedDefinition, type StoredFile } from './views-bucket.ts';
+import { inTurns } from './shard-uploads.ts';
+import type { ActiveViews, PublishedShard, SharedDefinition, StoredFile, ViewsKeys } from './views-bucket.ts';
 
 export interface MirrorOptions {
   readonly bucket: KeyValueBucket;
@@ -49,7 +52,7 @@ export class Mirror {
   readonly #options: MirrorOptions;
   readonly #closing = new AbortController();
   readonly #entries = new Map<string, PublishedShard>();
-  #active: SharedDefinition | null = null;
+  #active: ActiveViews | null = null;
   #followed: Followed | null = null;
   #before: Followed | null = null;
   #watch: KeyValueWatch;
@@ -70,17 +73,22 @@ export class Mirror {
   }
 
   #follow(): KeyValueWatch {
-    const { bucket, keys } = this.#options;
+    const { bucket, keys, logger } = this.#options;
     const watch = bucket.watch((key, value) => {
       if (value === null) return;
-      if (key === keys.active) this.#active = JSON.parse(value) as SharedDefinition;
-      else if (/\.\d+$/.test(key)) this.#entries.set(key, JSON.parse(value) as PublishedShard);
-      else return;
-      this.#wake();
+      try {
+        if (key === keys.active) this.#active = JSON.parse(value) as ActiveViews;
+        else if (/\.\d+$/.test(key)) this.#entries.set(key, JSON.parse(value) as PublishedShard);
+        else return;
+        this.#wake();
+      } catch (error) {
+        logger.error({ event: 'views_key_damaged', key, err: error }, 'a key of the bucket cannot be read');
+      }
     });
     watch.loaded.catch(() => undefined);
-    void watch.failed.then(() => {
+    void watch.failed.then(async () => {
       void watch.close();
+      await sleep(PAUSE_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       if (!this.#closing.signal.aborted) this.#watch = this.#follow();
     });
     return watch;
@@ -123,6 +131,13 @@ export class Mirror {
       if (each !== null)
         await Promise.all(each.shards.map((shard) => shard.sync(this.#entries.get(shard.key) ?? null)));
     if (followed.isActive || !followed.shards.every(({ isThere }) => isThere)) return;
+    const before = this.#before;
+    // What was read of the same shard before is not shown again in an older state.
+    if (
+      before?.shards.length === followed.shards.length &&
+      followed.shards.some((shard, index) => shard.reached < before.shards[index]!.reached)
+    )
+      return;
     writeActiveEpoch(folder, { epoch: followed.epoch, shards: active.shards });
     followed.isActive = true;
     this.#before = null;
@@ -134,7 +149,8 @@ export class Mirror {
   /** A folder is named by what it holds, so files of an earlier run of the process are used again. */
   #begin(views: SharedDefinition): Followed {
     const { keys, folder } = this.#options;
-    const epoch = 1 + (Number.parseInt(keys.scopeOf(views).split('.')[1]!, 16) % 1_000_000_000);
+    const name = createHash('sha256').update(keys.scopeOf(views)).digest();
+    const epoch = 1 + (name.readUInt32BE() % 1_000_000_000);
     return {
       views,
       epoch,
@@ -167,14 +183,28 @@ class FollowedShard {
   #applied: Manifest | null;
   /** Part of the names of files: raised when they are damaged. */
   #generation = 0;
+  /** True from a note of damage until all files were read again. */
+  #isDamaged = false;
 
   constructor(options: FollowedShardOptions) {
     this.key = options.key;
     this.#options = options;
-    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    const manifest = readManifest(options.directory);
-    this.#applied =
-      manifest !== null && findMissingFile(options.directory, manifest) === null ? manifest : null;
+    const { directory } = options;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const manifest = readManifest(directory);
+    this.#applied = manifest !== null && findMissingFile(directory, manifest) === null ? manifest : null;
+    const named = manifest === null ? new Set<string>() : filesOf(manifest);
+    for (const file of readdirSync(directory)) {
+      if (file.endsWith('.tmp')) rmSync(join(directory, file));
+      if (!SEGMENT_FILE.test(file)) continue;
+      this.#generation = Math.max(this.#generation, Number(/-(\d+)\.duckdb$/.exec(file)?.[1] ?? 0));
+      if (!named.has(file)) this.#replaced.set(file, performance.now());
+    }
+  }
+
+  /** The sequence up to which the folder has all; -1 if it has nothing. */
+  get reached(): number {
+    return this.#applied === null ? -1 : completeUntil(this.#applied);
   }
 
   /** True once a manifest is in the folder. */
@@ -185,8 +215,8 @@ class FollowedShard {
   async sync(entry: PublishedShard | null): Promise<void> {
     const { directory } = this.#options;
     this.#removeReplaced();
-    const isDamaged = notedDamage(directory, 'segments') !== null;
-    if (isDamaged) {
+    if (notedDamage(directory, 'segments') !== null && !this.#isDamaged) {
+      this.#isDamaged = true;
       // Under new names, as readers have the damaged files open.
       this.#generation += 1;
       this.#applied = null;
@@ -197,7 +227,8 @@ class FollowedShard {
     if (this.#hasSeen(renamed.manifest)) return;
     await this.#download(renamed.files);
     writeManifest(directory, renamed.manifest);
-    if (isDamaged) clearDamage(directory, 'segments');
+    if (this.#isDamaged) clearDamage(directory, 'segments');
+    this.#isDamaged = false;
     for (const file of readdirSync(directory))
       if (SEGMENT_FILE.test(file) && !renamed.files.has(file) && !this.#replaced.has(file))
         this.#replaced.set(file, performance.now());
@@ -219,14 +250,11 @@ class FollowedShard {
       this.#replaced.delete(file);
       if (!existsSync(join(directory, file))) missing.push(file);
     }
-    const take = async (): Promise<void> => {
-      for (let file = missing.pop(); file !== undefined; file = missing.pop()) {
-        const { name, sha256 } = files.get(file)!;
-        if (!(await store.download(name, join(directory, file), sha256, signal)))
-          throw new Error(`the object ${name} is gone: a newer manifest names another`);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, take));
+    await inTurns(missing, AT_ONCE, async (file) => {
+      const { name, sha256 } = files.get(file)!;
+      if (!(await store.download(name, join(directory, file), sha256, signal)))
+        throw new Error(`the object ${name} is gone: a newer manifest names another`);
+    });
   }
 
   #removeReplaced(): void {

@@ -17,7 +17,7 @@ import { readKey, writeKey, type PublishedShard, type StoredFile } from './views
 const KEEP_MS = 10 * 60_000;
 /** Pause after a failure, milliseconds. */
 const PAUSE_MS = 500;
-/** Files that are uploaded at a time. */
+/** Files that are uploaded, or objects that are deleted, at a time. */
 const AT_ONCE = 4;
 
 export interface ShardUploadsOptions {
@@ -29,12 +29,14 @@ export interface ShardUploadsOptions {
   readonly prefix: string;
   /** Unique for each time that a process owns the shard: letters, digits and `-`. */
   readonly run: string;
+  /** Rejects when another worker may own the shard by now. */
+  readonly guard: () => Promise<void>;
+  /** Names of objects that are no files of a manifest and stay: the copies of the state. */
+  readonly kept: () => Promise<readonly string[]>;
   /** The shard's folder. */
   readonly directory: string;
   readonly shard: number;
   readonly logger: Logger;
-  /** Called after each manifest that all machines see. */
-  readonly onPublished?: () => Promise<void>;
   /** Default KEEP_MS. */
   readonly keepMs?: number;
 }
@@ -43,18 +45,20 @@ export interface ShardUploadsOptions {
 export class ShardUploads {
   readonly #options: ShardUploadsOptions;
   readonly #closing = new AbortController();
-  /** Objects of the files in the folder that were uploaded. */
-  readonly #stored: Map<string, StoredFile>;
-  /** Names of the objects of the published manifest, which may be an earlier owner's. */
-  #named: ReadonlySet<string>;
+  /** Objects of the files in the folder. */
+  readonly #stored = new Map<string, StoredFile>();
+  /** The objects of the published manifest by their digests; they may be an earlier owner's. */
+  #named: ReadonlyMap<string, StoredFile>;
   /** Objects that no manifest names any more, and since when. */
   readonly #dropped = new Map<string, number>();
-  #revision: number;
+  #isAdopted = false;
+  #revision: number | null;
   #published: Manifest | null;
   #isDue = false;
+  #running: Promise<void> | null = null;
+  #cleaning: Promise<void> | null = null;
   /** True once another owner has taken the key over. */
   isReplaced = false;
-  #running: Promise<void> | null = null;
 
   private constructor(
     options: ShardUploadsOptions,
@@ -64,19 +68,18 @@ export class ShardUploads {
     this.#options = options;
     this.#revision = revision;
     this.#published = manifest;
-    this.#named = namesOf(files);
-    // Files of another database have other content under names that may be the same.
-    const local = readManifest(options.directory);
-    this.#stored = new Map(local?.store === manifest?.store ? Object.entries(files) : []);
+    this.#named = byDigest(files);
   }
 
-  /** Takes the key over: from now on no earlier owner can write it. Only the holder of the shard's lease calls it. */
+  /** Takes the key over: from now on no earlier owner can write it. Rejects when `guard` does. */
   static async open(options: ShardUploadsOptions): Promise<ShardUploads> {
-    const { bucket, key, run } = options;
+    const { bucket, key, run, guard } = options;
     for (;;) {
       const before = await readKey<PublishedShard>(bucket, key);
       const { manifest = null, files = {} } = before?.value ?? {};
       const taken = { run, machine: hostname(), at: Date.now(), manifest, files };
+      // Right before: a process that was paused must not take it from the next owner.
+      await guard();
       const revision = await writeKey(bucket, key, taken, before?.revision ?? null);
       if (revision !== null) return new ShardUploads(options, revision, { manifest, files });
     }
@@ -101,10 +104,16 @@ export class ShardUploads {
     while (this.#running !== null) await this.#running;
   }
 
+  /** Waits for the deletions in work. */
+  async cleaned(): Promise<void> {
+    await this.#cleaning;
+  }
+
   /** Gives up what is in work. */
   async close(): Promise<void> {
     this.#closing.abort();
     await this.settle();
+    await this.#cleaning;
   }
 
   async #work(): Promise<void> {
@@ -114,7 +123,10 @@ export class ShardUploads {
       this.#isDue = false;
       try {
         await this.#publish();
-        await this.#removeDropped();
+        // Publications do not wait for deletions.
+        this.#cleaning ??= this.#clean().finally(() => {
+          this.#cleaning = null;
+        });
       } catch (error) {
         if (signal.aborted) return;
         this.#isDue = true;
@@ -147,14 +159,18 @@ export class ShardUploads {
       return;
     }
     this.#revision = revision;
-    for (const file of this.#stored.keys()) if (!(file in files)) this.#stored.delete(file);
-    const named = namesOf(files);
-    for (const name of this.#named) if (!named.has(name)) this.#dropped.set(name, performance.now());
-    this.#named = named;
+    const unnamed = [...this.#named.values()];
+    for (const [file, stored] of this.#stored)
+      if (!(file in files)) {
+        this.#stored.delete(file);
+        unnamed.push(stored);
+      }
+    this.#named = byDigest(files);
+    const names = new Set([...this.#named.values()].map(({ name }) => name));
+    for (const { name } of unnamed) if (!names.has(name)) this.#dropped.set(name, performance.now());
     if (this.#published === null)
       logger.info({ event: 'shard_shared', shard }, 'the views of a shard are in the object store');
     this.#published = manifest;
-    await this.#options.onPublished?.();
   }
 
   /** True while less is counted than all machines have seen already. */
@@ -164,13 +180,15 @@ export class ShardUploads {
     return manifest.sequence < before.sequence || completeUntil(manifest) < completeUntil(before);
   }
 
+  /** Null if the file is gone. Names may repeat with other rows, so a file is known by its digest. */
   async #upload(file: string): Promise<StoredFile | null> {
     const { store, prefix, run, directory } = this.#options;
     const path = join(directory, file);
     try {
       const sha256 = await sha256Of(path);
-      const stored = { name: `${prefix}${run}/${sha256}`, sha256 };
-      await store.upload(stored.name, path, this.#closing.signal);
+      const known = this.#named.get(sha256);
+      const stored = known ?? { name: `${prefix}${run}/${sha256}`, sha256 };
+      if (known === undefined) await store.upload(stored.name, path, this.#closing.signal);
       this.#stored.set(file, stored);
       return stored;
     } catch (error) {
@@ -179,45 +197,65 @@ export class ShardUploads {
     }
   }
 
-  /** The revision is not the last one: an acknowledgement was lost, or another process owns the shard. */
+  /** The revision is not the last one: an acknowledgement was lost, or another process took the key. */
   async #whenRefused(): Promise<void> {
-    const { bucket, key, run, logger, shard } = this.#options;
+    const { bucket, key, run, guard, logger, shard } = this.#options;
     const entry = await readKey<PublishedShard>(bucket, key);
-    if (entry?.value.run === run) {
-      this.#revision = entry.revision;
-      this.#published = entry.value.manifest;
-      this.#named = namesOf(entry.value.files);
-      this.#isDue = true;
-      return;
+    if (entry?.value.run !== run) {
+      try {
+        await guard();
+      } catch {
+        this.isReplaced = true;
+        logger.warn(
+          { event: 'shard_replaced', shard },
+          'another worker publishes this shard: this one writes no more of it to the object store',
+        );
+        return;
+      }
+      // The shard is ours: an earlier owner was late, or the key is gone.
     }
-    this.isReplaced = true;
-    logger.warn(
-      { event: 'shard_replaced', shard },
-      'another worker publishes this shard: this one writes no more of it to the object store',
-    );
+    this.#revision = entry?.revision ?? null;
+    this.#published = entry?.value.manifest ?? null;
+    const before = this.#named;
+    this.#named = byDigest(entry?.value.files ?? {});
+    for (const [sha256, { name }] of before)
+      if (this.#named.get(sha256)?.name !== name) this.#dropped.set(name, performance.now());
+    this.#isDue = true;
   }
 
   /** Deletes objects that no manifest has named for a while, with those that earlier owners left. */
-  async #removeDropped(): Promise<void> {
-    const { store, keepMs = KEEP_MS } = this.#options;
-    for (const [name, since] of this.#dropped) {
-      if (performance.now() - since < keepMs) return;
-      await store.remove(name);
-      this.#dropped.delete(name);
+  async #clean(): Promise<void> {
+    const { store, keepMs = KEEP_MS, prefix, run, kept, logger, shard } = this.#options;
+    try {
+      if (!this.#isAdopted) {
+        for (const { name } of await store.list(prefix))
+          if (!name.startsWith(`${prefix}${run}/`) && !this.#dropped.has(name))
+            this.#dropped.set(name, performance.now());
+        this.#isAdopted = true;
+      }
+      const due = [...this.#dropped].filter(([, since]) => performance.now() - since >= keepMs);
+      if (due.length === 0) return;
+      const states = await kept();
+      await inTurns(due, AT_ONCE, async ([name]) => {
+        if (this.#closing.signal.aborted) return;
+        const isNamed =
+          states.includes(name) ||
+          [...this.#named.values(), ...this.#stored.values()].some((file) => file.name === name);
+        if (!isNamed) await store.remove(name, this.#closing.signal);
+        this.#dropped.delete(name);
+      });
+    } catch (error) {
+      if (this.#closing.signal.aborted) return;
+      logger.warn(
+        { event: 'clean_up_failed', shard, err: error },
+        'objects that nobody needs could not be deleted: the worker tries again later',
+      );
     }
-  }
-
-  /** Takes over what earlier owners left in the store: it goes as what this one drops. */
-  async adoptLeft(keep: ReadonlySet<string>): Promise<void> {
-    const { store, prefix, run } = this.#options;
-    for (const { name } of await store.list(prefix))
-      if (!this.#named.has(name) && !keep.has(name) && !name.startsWith(`${prefix}${run}/`))
-        this.#dropped.set(name, performance.now());
   }
 }
 
-function namesOf(files: PublishedShard['files']): ReadonlySet<string> {
-  return new Set(Object.values(files).map(({ name }) => name));
+function byDigest(files: PublishedShard['files']): ReadonlyMap<string, StoredFile> {
+  return new Map(Object.values(files).map((file) => [file.sha256, file]));
 }
 
 /** Revisions repeat in another database, and compaction publishes the same revision in other files. */
@@ -225,8 +263,8 @@ function isSame(one: Manifest, other: Manifest | null): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** Maps a list, some at a time. */
-async function inTurns<In, Out>(
+/** Maps a list, some at a time. Waits for all of them before it fails. */
+export async function inTurns<In, Out>(
   list: readonly In[],
   atOnce: number,
   work: (item: In) => Promise<Out>,
@@ -239,6 +277,8 @@ async function inTurns<In, Out>(
       made[at] = await work(list[at]!);
     }
   };
-  await Promise.all(Array.from({ length: Math.min(atOnce, list.length) }, take));
+  const taken = await Promise.allSettled(Array.from({ length: Math.min(atOnce, list.length) }, take));
+  const failed = taken.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
   return made;
 }

@@ -3,33 +3,38 @@
  * is part of every key, so machines with other code, models or views count apart, and answer once they have counted as
  * much.
  *
- * Test: test/cluster/machines.test.ts.
+ * Test: test/cluster/machines.test.ts, test/cluster/shared-shard.test.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OpenState, SharedShard, SharedShards } from '../domain/sharing.ts';
+import { StateAwaitedError, type OpenState, type SharedShard, type SharedShards } from '../domain/sharing.ts';
+import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
-import type { ObjectStore } from '../store/objects/object-store.ts';
+import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
 import { completeUntil } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { ShardUploads } from './shard-uploads.ts';
 import { StateCopies } from './state-copies.ts';
 import {
-  objectsOf,
   readKey,
   writeKey,
-  ViewsKeys,
+  type ActiveViews,
   type PublishedShard,
   type SharedDefinition,
-  type StoredState,
+  type ViewsKeys,
 } from './views-bucket.ts';
 
 /** Time between two copies of a state, milliseconds; more where a copy takes long. */
 const COPY_MS = 120_000;
-/** Time for the last upload when a shard is handed over: the store may not answer, milliseconds. */
-const HAND_OVER_MS = 3000;
 /** Share of the time that copies may take. */
 const COPY_SHARE = 0.05;
+/** Time for the last upload, and for the last copy, when a shard is handed over: the store may not answer. */
+const LAST_UPLOAD_MS = 3000;
+const LAST_COPY_MS = 30_000;
+/** Time between two looks at which views answer, until these do. */
+const LOOK_MS = 1000;
+/** Scopes that are remembered as former. */
+const MOST_FORMER = 50;
 
 export interface SharedViewsOptions {
   readonly bucket: KeyValueBucket;
@@ -37,6 +42,13 @@ export interface SharedViewsOptions {
   readonly keys: ViewsKeys;
   /** The views that this process makes. */
   readonly views: SharedDefinition;
+  /** The stream: its first sequence, and the newest of the entries of a shard. */
+  readonly stream: {
+    readonly first: () => Promise<number>;
+    readonly newestOf: (shard: number, shards: number) => Promise<number>;
+    /** Returns the shards among `others` that have partitions of a shard among `shards`. */
+    readonly sharedWith: (shard: number, shards: number, others: number) => readonly number[];
+  };
   readonly logger: Logger;
   /** Default COPY_MS. */
   readonly copyMs?: number;
@@ -54,56 +66,78 @@ export class SharedViews implements SharedShards {
     return this.#options.keys.scopeOf(this.#options.views);
   }
 
-  async prepare(shard: number, directory: string): Promise<void> {
-    await this.#copiesOf(shard, directory).fetchNewer();
+  async prepare(shard: number, directory: string): Promise<number> {
+    const { bucket, keys, views, stream, logger } = this.#options;
+    const copies = this.#copiesOf(shard, directory);
+    let taken: { readonly sequence: number } | null = null;
+    try {
+      taken = await copies.fetchNewer();
+    } catch (error) {
+      if (!(error instanceof ObjectStoreError)) throw error;
+      if (copies.own < 0) throw new StateAwaitedError(shard, { cause: error });
+      logger.warn(
+        { event: 'state_copy_failed', shard, err: error },
+        'the object store does not answer: the worker goes on with the state that this machine has',
+      );
+    }
+    const entry = await readKey<PublishedShard>(bucket, keys.shard(views, shard));
+    const manifest = entry?.value.manifest ?? null;
+    const seen = manifest === null ? 0 : completeUntil(manifest);
+    const has = taken?.sequence ?? copies.own;
+    if (has < seen && (await stream.first()) > Math.max(has, 0) + 1)
+      throw new SetupError(
+        `The stream no longer holds what shard ${shard} lacks here, and no copy of its state can be read: another ` +
+          'machine that has it must go on.',
+      );
+    return seen;
   }
 
-  async open(shard: number, directory: string, state: OpenState): Promise<SharedShard> {
+  async open(
+    shard: number,
+    directory: string,
+    state: OpenState,
+    guard: () => Promise<void>,
+  ): Promise<SharedShard> {
     const { bucket, store, keys, views, logger, copyMs = COPY_MS } = this.#options;
     const copies = this.#copiesOf(shard, directory);
-    const stored = await readKey<StoredState>(bucket, keys.state(views, shard));
     const uploads = await ShardUploads.open({
       bucket,
       store,
       key: keys.shard(views, shard),
-      prefix: objectsOf(views, shard),
+      prefix: keys.objects(views, shard),
       run: randomUUID(),
+      guard,
+      kept: () => copies.kept(),
       directory,
       shard,
       logger,
-      onPublished: () => this.#answerOnceComplete(),
     });
-    const kept = stored === null ? [] : [stored.value.name, stored.value.before ?? ''];
-    await uploads.adoptLeft(new Set(kept));
-    let copied: Promise<unknown> = Promise.resolve();
-    let timer: NodeJS.Timeout;
+    const closing = new AbortController();
     const copy = async (): Promise<void> => {
-      const startedAt = performance.now();
       try {
-        await copies.store(state);
+        await copies.store(state, closing.signal);
       } catch (error) {
         logger.warn(
           { event: 'state_copy_failed', shard, err: error },
           'a copy of the shard could not be stored: the worker tries again later',
         );
       }
-      later(Math.max(copyMs, (performance.now() - startedAt) / COPY_SHARE));
     };
-    const later = (ms: number): void => {
-      timer = setTimeout(() => {
-        copied = copy();
-      }, ms);
-    };
-    later(copyMs);
+    const copying = repeat(copyMs, COPY_SHARE, copy);
+    const looking = repeat(LOOK_MS, 1, async () => {
+      if (await this.#isAnswered().catch(() => false)) looking.stop();
+    });
     return {
       published: () => uploads.push(),
       close: async () => {
-        await copied;
-        clearTimeout(timer);
-        await Promise.race([uploads.settle(), sleep(HAND_OVER_MS)]);
+        looking.stop();
+        copying.stop();
+        await Promise.race([uploads.settle(), sleep(LAST_UPLOAD_MS)]);
+        const late = setTimeout(() => closing.abort(new Error('no time is left for it')), LAST_COPY_MS);
+        await copying.ended;
         if (!uploads.isReplaced) await copy();
-        clearTimeout(timer);
-        await uploads.close();
+        clearTimeout(late);
+        await Promise.all([uploads.close(), looking.ended]);
       },
     };
   }
@@ -114,26 +148,47 @@ export class SharedViews implements SharedShards {
       bucket,
       store,
       key: keys.state(views, shard),
-      prefix: objectsOf(views, shard),
+      prefix: keys.objects(views, shard),
       directory,
       shard,
       logger,
     });
   }
 
-  /** Lets our views answer once each shard has counted as much as those that answer now. */
-  async #answerOnceComplete(): Promise<void> {
+  /**
+   * Lets our views answer once each shard has counted as much as those that answer now, or all there is. Returns true
+   * once there is nothing left to do: ours answer, or have done so before others.
+   */
+  async #isAnswered(): Promise<boolean> {
     const { bucket, keys, views, logger } = this.#options;
-    const active = await readKey<SharedDefinition>(bucket, keys.active);
-    if (active !== null && keys.scopeOf(active.value) === this.scope) return;
-    const reached = await this.#reached(views);
-    const least = active === null ? 0 : Math.max(...(await this.#reached(active.value)));
-    if (Math.min(...reached) < Math.max(0, least)) return;
-    if ((await writeKey(bucket, keys.active, views, active?.revision ?? null)) === null) return;
+    const active = await readKey<ActiveViews>(bucket, keys.active);
+    const before = active === null ? null : keys.scopeOf(active.value);
+    if (before === this.scope || active?.value.former.includes(this.scope) === true) return true;
+    if (!(await this.#isLevel(active?.value ?? null))) return false;
+    const former = before === null ? [] : [before, ...active!.value.former].slice(0, MOST_FORMER);
+    const next = { ...views, former };
+    if ((await writeKey(bucket, keys.active, next, active?.revision ?? null)) === null) return false;
     logger.info(
       { event: 'views_switched', shards: views.shards },
       active === null ? 'these views answer on all machines' : 'these views answer in place of others',
     );
+    return true;
+  }
+
+  async #isLevel(active: SharedDefinition | null): Promise<boolean> {
+    const { views, stream } = this.#options;
+    const [ours, theirs] = await Promise.all([
+      this.#reached(views),
+      active === null ? [] : this.#reached(active),
+    ]);
+    for (const [shard, reached] of ours.entries()) {
+      if (reached < 0) return false;
+      const shown = active === null ? [] : stream.sharedWith(shard, views.shards, active.shards);
+      const least = Math.max(0, ...shown.map((other) => theirs[other] ?? 0));
+      // A shard ends with the last entry of its own partitions.
+      if (reached < least && reached < (await stream.newestOf(shard, views.shards))) return false;
+    }
+    return true;
   }
 
   /** The sequence up to which each shard is published completely; -1 where nothing is. */
@@ -147,4 +202,25 @@ export class SharedViews implements SharedShards {
       }),
     );
   }
+}
+
+/** Repeats work after a pause, longer where the work would take more than its share of the time, until it is stopped. */
+function repeat(
+  pauseMs: number,
+  share: number,
+  work: () => Promise<void>,
+): { stop(): void; readonly ended: Promise<void> } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const ended = (async () => {
+    let tookMs = 0;
+    while (!signal.aborted) {
+      await sleep(Math.max(pauseMs, tookMs / share), undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return;
+      const startedAt = performance.now();
+      await work();
+      tookMs = performance.now() - startedAt;
+    }
+  })();
+  return { stop: () => stopping.abort(), ended };
 }

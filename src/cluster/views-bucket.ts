@@ -4,7 +4,8 @@
  *
  * Test: test/cluster/shared-shard.test.ts.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
+import { placeIn } from '../domain/object-place.ts';
 import type { Manifest } from '../store/published/manifest.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -30,21 +31,31 @@ export interface PublishedShard {
   readonly files: Readonly<Record<string, StoredFile>>;
 }
 
-/** A copy of a shard's state, with which another machine goes on. */
-export interface StoredState extends StoredFile {
+/** A copy of a shard's state. */
+export interface StateObject extends StoredFile {
   /** Stream sequence of the copy. */
   readonly sequence: number;
-  /** When it was made, by the owner's clock, milliseconds since 1970-01-01 UTC. */
-  readonly at: number;
-  /** Name of the object of the copy before it. */
-  readonly before?: string;
 }
 
-/** The views that answer. Machines with other code, models or views have others. */
+/** The copies with which another machine goes on. */
+export interface StoredState extends StateObject {
+  /** When it was made, by the owner's clock, milliseconds since 1970-01-01 UTC. */
+  readonly at: number;
+  /** The copy before it, which is kept as long. */
+  readonly before?: StateObject;
+}
+
+/** Views that machines make together. Machines with other code, models or views make others. */
 export interface SharedDefinition {
   /** As `definitionOf` gives it. */
   readonly definition: string;
   readonly shards: number;
+}
+
+/** The views that answer. */
+export interface ActiveViews extends SharedDefinition {
+  /** Scopes of views that answered before, the latest first: they do not answer again. */
+  readonly former: readonly string[];
 }
 
 /** Opens the bucket, and creates it if it is missing. */
@@ -52,16 +63,30 @@ export function openViewsBucket(connection: StreamConnection, replicas: number):
   return openKeyValue(connection, 'views', { replicas });
 }
 
-/** The keys of the views at one place. */
+/** The keys of the views at one place, and the names of their objects. */
 export class ViewsKeys {
   readonly #place: string;
+  readonly #installation: string;
 
-  /** `url`: the place, as `VIEWS_URL` names it. */
-  constructor(url: string) {
-    this.#place = digest(url);
+  private constructor(place: string, installation: string) {
+    this.#place = place;
+    this.#installation = installation;
   }
 
-  /** Key of the definition that answers. */
+  /**
+   * `url`: the place, as `VIEWS_URL` names it. Objects of another NATS installation at the same place have other names.
+   */
+  static async open(bucket: KeyValueBucket, url: string): Promise<ViewsKeys> {
+    const { bucket: container, prefix } = placeIn(url);
+    const place = digest(`${container}/${prefix}`);
+    const key = `${place}.installation`;
+    await bucket.create(key, randomUUID());
+    const entry = await bucket.get(key);
+    if (entry === null) throw new Error(`the key ${key} cannot be read`);
+    return new ViewsKeys(place, entry.value.slice(0, 8));
+  }
+
+  /** Key of the views that answer. */
   get active(): string {
     return `${this.#place}.active`;
   }
@@ -78,11 +103,11 @@ export class ViewsKeys {
   state(views: SharedDefinition, shard: number): string {
     return `${this.scopeOf(views)}.${shard}.state`;
   }
-}
 
-/** Beginning of the names of all objects of a shard. */
-export function objectsOf(views: SharedDefinition, shard: number): string {
-  return `${digest(views.definition)}-${views.shards}/${shard}/`;
+  /** Beginning of the names of all objects of a shard. */
+  objects({ definition, shards }: SharedDefinition, shard: number): string {
+    return `${this.#installation}/${digest(definition)}-${shards}/${shard}/`;
+  }
 }
 
 function digest(text: string): string {
@@ -101,7 +126,7 @@ export async function statusOf(
   bucket: KeyValueBucket,
   keys: ViewsKeys,
 ): Promise<{ readonly views: SharedDefinition; readonly shards: readonly ShardStatus[] } | null> {
-  const active = await readKey<SharedDefinition>(bucket, keys.active);
+  const active = await readKey<ActiveViews>(bucket, keys.active);
   if (active === null) return null;
   const views = active.value;
   const shards = Array.from({ length: views.shards }, async (_, shard) => ({
@@ -125,7 +150,7 @@ export async function readKey<T>(
 export function writeKey(
   bucket: KeyValueBucket,
   key: string,
-  value: PublishedShard | StoredState | SharedDefinition,
+  value: PublishedShard | StoredState | ActiveViews,
   revision: number | null,
 ): Promise<number | null> {
   const text = JSON.stringify(value);

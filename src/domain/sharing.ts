@@ -1,11 +1,12 @@
 /** What a worker asks of the machines that share the views with it. */
+import { SetupError } from '../errors.ts';
 
-/** A shard that this process owns, as other machines see it. */
-export interface SharedShard {
-  /** Called after each publication in the shard's folder. */
-  published(): void;
-  /** Hands the shard over: others see all that is published, and may go on from a copy of the state. */
-  close(): Promise<void>;
+/** The newest state of a shard cannot be had now: the store does not answer, or another process still has it. */
+export class StateAwaitedError extends SetupError {
+  constructor(shard: number, options: ErrorOptions) {
+    super(`the state of shard ${shard} cannot be read from the object store`, options);
+    this.name = 'StateAwaitedError';
+  }
 }
 
 /** The open state of a shard. */
@@ -16,14 +17,25 @@ export interface OpenState {
   copyTo(file: string): Promise<{ readonly sequence: number }>;
 }
 
+/** A shard that this process owns, as other machines see it. */
+export interface SharedShard {
+  /** Called after each publication in the shard's folder. */
+  published(): void;
+  /** Hands the shard over: others see all that is published, and may go on from a copy of the state. */
+  close(): Promise<void>;
+}
+
 /** How shards are shared among machines. */
 export interface SharedShards {
   /** Workers with the same scope divide the shards among themselves: letters, digits, `-` and `.`. */
   readonly scope: string;
   /**
-   * Brings the newest state of a shard into its folder, before it is opened there. Throws when the store does not
-   * answer.
+   * Brings the newest state of a shard into its folder, before it is opened there. Returns the stream sequence up to
+   * which all machines have seen it counted; 0 if nothing was published.
+   *
+   * @throws StateAwaitedError when another try may succeed
    */
-  prepare(shard: number, directory: string): Promise<void>;
-  open(shard: number, directory: string, state: OpenState): Promise<SharedShard>;
+  prepare(shard: number, directory: string): Promise<number>;
+  /** Shares the open shard. `guard` rejects when another worker may own it by now. */
+  open(shard: number, directory: string, state: OpenState, guard: () => Promise<void>): Promise<SharedShard>;
 }

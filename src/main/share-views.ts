@@ -12,6 +12,8 @@ import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { mirrorFolder } from '../store/data-directory.ts';
 import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
+import { partitionsOf } from '../stream/subjects.ts';
 
 /** Shares the shards that a worker makes. */
 export async function shareViews(
@@ -21,11 +23,19 @@ export async function shareViews(
   replicas: number,
   logger: Logger,
 ): Promise<SharedShards> {
+  const bucket = await openViewsBucket(connection, replicas);
   return new SharedViews({
-    bucket: await openViewsBucket(connection, replicas),
+    bucket,
     store: new ObjectStore(place),
-    keys: new ViewsKeys(place.url),
+    keys: await ViewsKeys.open(bucket, place.url),
     views,
+    stream: {
+      first: async () => (await readExtent(connection)).firstSequence,
+      newestOf: (shard, shards) => lastSequenceOf(connection, partitionsOf(shard, shards)),
+      sharedWith: (shard, shards, others) => [
+        ...new Set(partitionsOf(shard, shards).map((partition) => partition % others)),
+      ],
+    },
     logger,
   });
 }
@@ -40,10 +50,11 @@ export async function mirrorViews(
     logger,
   }: { readonly dataDir: string; readonly replicas: number; readonly logger: Logger },
 ): Promise<Mirror> {
+  const bucket = await openViewsBucket(connection, replicas);
   return new Mirror({
-    bucket: await openViewsBucket(connection, replicas),
+    bucket,
     store: new ObjectStore(place),
-    keys: new ViewsKeys(place.url),
+    keys: await ViewsKeys.open(bucket, place.url),
     folder: mirrorFolder(dataDir),
     logger,
   });

@@ -49,9 +49,11 @@ export async function openState(options: {
   readonly logger: Logger;
   /** Sequence up to which a backup holds what the stream does not; 0 if there is none. */
   readonly archivedUntil: number;
+  /** Sequence up to which readers of other machines have seen the shard counted; 0 if there are none. */
+  readonly seen: number;
   readonly open: () => Promise<StateStore>;
 }): Promise<OpenedState> {
-  const { directory, shard, partitions, connection, logger, archivedUntil, open } = options;
+  const { directory, shard, partitions, connection, logger, archivedUntil, seen, open } = options;
   const inStream = await whenAnswered(connection, () => readExtent(connection));
   const extent = archivedUntil + 1 >= inStream.firstSequence ? { ...inStream, firstSequence: 1 } : inStream;
   let damaged = false;
@@ -87,8 +89,9 @@ export async function openState(options: {
         'empty DATA_DIR',
     );
   }
-  if (!behind && !damaged) return { store, holdUntil: 0 };
+  if (!behind && !damaged && store.sequence >= seen) return { store, holdUntil: 0 };
   const newest = await whenAnswered(connection, () => lastSequenceOf(connection, partitions));
+  if (!behind && !damaged) return { store, holdUntil: Math.min(seen, newest) };
   const holdUntil = Math.min(published?.sequence ?? newest, newest);
   if (!damaged) {
     // New commits repeat the revisions of the lost ones, so the published files must not be continued.

@@ -3,6 +3,8 @@
  *
  * Test: test/worker/workers.test.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { StateAwaitedError } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
 import type { Lease } from '../stream/kv/lease.ts';
@@ -10,6 +12,8 @@ import type { WorkCounters } from './counters.ts';
 import type { Shard } from './shard.ts';
 
 const LOCK_WAIT_MS = 500;
+/** Pause before another try to open a shard, milliseconds. */
+const AWAIT_MS = 100;
 
 export interface OwnedShardsOptions {
   /** Opens a shard's views. Waits up to `waitForLockMs` for another process to close them. */
@@ -102,14 +106,18 @@ export class OwnedShards {
       try {
         shard = await this.#options.open(lease, LOCK_WAIT_MS);
       } catch (error) {
-        if (!(error instanceof HeldStateError)) throw error;
+        const isAwaited = error instanceof StateAwaitedError;
+        if (!isAwaited && !(error instanceof HeldStateError)) throw error;
         if (!isWarned) {
           this.#options.logger.warn(
-            { event: 'shard_awaited', shard: lease.shard },
-            'another process still has the views of a shard open: the worker waits until it closes them',
+            { event: 'shard_awaited', shard: lease.shard, ...(isAwaited ? { err: error } : {}) },
+            isAwaited
+              ? 'the state of a shard cannot be read from the object store: the worker waits until it can'
+              : 'another process still has the views of a shard open: the worker waits until it closes them',
           );
         }
         isWarned = true;
+        await sleep(AWAIT_MS);
         continue;
       }
       shard.run().catch((error: unknown) => {

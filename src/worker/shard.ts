@@ -128,8 +128,9 @@ export async function openShard(options: ShardOptions): Promise<Shard> {
   const partitions = partitionsOf(shard, active.shards);
   const open = (): Promise<StateStore> => openStore(options, directory);
   try {
-    await options.sharing?.prepare(shard, directory);
+    const seen = (await options.sharing?.prepare(shard, directory)) ?? 0;
     const state = await openState({
+      seen,
       directory,
       shard,
       partitions,
@@ -183,6 +184,24 @@ async function openStore(options: ShardOptions, directory: string): Promise<Stat
   }
 }
 
+async function shareShard(
+  { sharing, shard, guard = () => Promise.resolve() }: ShardOptions,
+  directory: string,
+  store: StateStore,
+): Promise<SharedShard | undefined> {
+  return sharing?.open(
+    shard,
+    directory,
+    {
+      get sequence() {
+        return store.sequence;
+      },
+      copyTo: (file) => copyOpenState(store, basename(file)),
+    },
+    guard,
+  );
+}
+
 /** What a shard works with besides its state. */
 interface Parts {
   readonly source: ShardSource;
@@ -219,11 +238,9 @@ class WorkingShard implements Shard {
       messages: () => opened?.messages ?? 0,
     });
     const notes = await MessageNotes.read(connection);
-    const shared = await options.sharing?.open(shard, directory, {
-      get sequence() {
-        return state.store.sequence;
-      },
-      copyTo: (file) => copyOpenState(state.store, basename(file)),
+    const shared = await shareShard(options, directory, state.store).catch(async (error: unknown) => {
+      await source.close();
+      throw error;
     });
     opened = new WorkingShard(options, directory, state, { source, notes, shared });
     return opened;

@@ -1,24 +1,30 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Mirror } from '../../src/cluster/mirror.ts';
-import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
+import { SharedViews } from '../../src/cluster/shared-views.ts';
+import { ShardUploads, type ShardUploadsOptions } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
 import {
-  objectsOf,
   openViewsBucket,
   readKey,
   ViewsKeys,
   writeKey,
+  type ActiveViews,
   type PublishedShard,
+  type SharedDefinition,
   type StoredState,
 } from '../../src/cluster/views-bucket.ts';
+import { StateAwaitedError } from '../../src/domain/sharing.ts';
+import { SetupError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { noteDamage, notedDamage } from '../../src/store/damage.ts';
 import { readActiveEpoch } from '../../src/store/epochs/epochs.ts';
+import { ObjectStore } from '../../src/store/objects/object-store.ts';
 import { copyOpenState } from '../../src/store/live/state-copy.ts';
 import { HeldStateError } from '../../src/store/live/state-database.ts';
 import { filesOf, readManifest } from '../../src/store/published/manifest.ts';
@@ -51,9 +57,9 @@ describe('a shared shard', () => {
     connection = await openConnection({ ...server.address, name: 'test' });
     bucket = await openViewsBucket(connection, 1);
   });
-  beforeEach(() => {
+  beforeEach(async () => {
     // Each test has its own keys.
-    keys = new ViewsKeys(`${objects.options.url}/${(places += 1)}`);
+    keys = await ViewsKeys.open(bucket, `${objects.options.url}/${(places += 1)}`);
     objects.fault = null;
     objects.requests.length = 0;
   });
@@ -63,17 +69,33 @@ describe('a shared shard', () => {
     await server?.stop();
   });
 
+  const owned = new Set<string>();
+  const guardOf = (run: string) => async (): Promise<void> => {
+    if (!owned.has(run)) throw new Error('the lease is lost');
+  };
+  const prefix = (): string => `${places}-${keys.objects(VIEWS, 0)}`;
   const uploadsOf = (
     fixture: Fixture,
     run: string,
-    options: { keepMs?: number } = {},
+    options: Partial<ShardUploadsOptions> = {},
+  ): Promise<ShardUploads> => {
+    owned.clear();
+    owned.add(run);
+    return openUploads(fixture, run, options);
+  };
+  const openUploads = (
+    fixture: Fixture,
+    run: string,
+    options: Partial<ShardUploadsOptions> = {},
   ): Promise<ShardUploads> =>
     ShardUploads.open({
       bucket,
       store: objects.store,
       key: keys.shard(VIEWS, 0),
-      prefix: `${places}-${objectsOf(VIEWS, 0)}`,
+      prefix: prefix(),
       run,
+      guard: guardOf(run),
+      kept: async () => [],
       directory: fixture.directory,
       shard: 0,
       logger,
@@ -96,6 +118,7 @@ describe('a shared shard', () => {
   async function push(uploads: ShardUploads): Promise<void> {
     uploads.push();
     await uploads.settle();
+    await uploads.cleaned();
   }
 
   it('is read where it was not counted, each file once and checked, and never in an older state', async () => {
@@ -106,7 +129,7 @@ describe('a shared shard', () => {
       eventually(async () => (await countedMessages(folder.path)) === messages);
     try {
       const uploads = await uploadsOf(fixture, 'one', { keepMs: 0 });
-      await writeKey(bucket, keys.active, VIEWS, null);
+      await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
       await count(100);
       await push(uploads);
       await seen(100);
@@ -116,7 +139,7 @@ describe('a shared shard', () => {
       await push(uploads);
       await seen(200);
       const names = Object.values((await entry()).files).map(({ name }) => name);
-      const listed = await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`);
+      const listed = await objects.store.list(prefix());
       deepEqual(listed.map(({ name }) => name).toSorted(), names.toSorted());
       for (const kind of ['PUT', 'GET']) {
         const asked = objects.requests.filter(
@@ -165,20 +188,19 @@ describe('a shared shard', () => {
       ok(before.isReplaced);
       equal((await entry()).manifest!.sequence, 2);
       // What all see stays in the store until another manifest is there.
-      await after.adoptLeft(new Set());
       await second.count(100);
       await push(after);
       equal((await entry()).run, 'after');
       equal((await entry()).manifest!.store, first.fixture.store.storeId);
       const theirs = Object.values((await entry()).files);
-      const there = (await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`)).map(({ name }) => name);
+      const there = (await objects.store.list(prefix())).map(({ name }) => name);
       ok(theirs.every(({ name }) => there.includes(name)));
       await second.count(100);
       await push(after);
       equal((await entry()).manifest!.store, second.fixture.store.storeId);
       equal(after.published!.sequence, 2);
 
-      const left = (await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`)).map(({ name }) => name);
+      const left = (await objects.store.list(prefix())).map(({ name }) => name);
       deepEqual(
         left.toSorted(),
         Object.values((await entry()).files)
@@ -211,7 +233,6 @@ describe('a shared shard', () => {
       await before.close();
 
       const uploads = await uploadsOf(fixture, 'after', { keepMs: 0 });
-      await uploads.adoptLeft(new Set());
       await count(50);
       objects.fault = (method) => (method === 'PUT' ? 503 : null);
       uploads.push();
@@ -219,8 +240,9 @@ describe('a shared shard', () => {
       equal((await entry()).manifest!.sequence, 2);
       objects.fault = null;
       await uploads.settle();
+      await uploads.cleaned();
       equal((await entry()).manifest!.sequence, 3);
-      const listed = await objects.store.list(`${places}-${objectsOf(VIEWS, 0)}`);
+      const listed = await objects.store.list(prefix());
       const named = Object.values((await entry()).files).map(({ name }) => name);
       deepEqual(listed.map(({ name }) => name).toSorted(), named.toSorted());
       objects.fault = () => 'hang';
@@ -241,7 +263,7 @@ describe('a shared shard', () => {
         bucket,
         store: objects.store,
         key: keys.state(VIEWS, 0),
-        prefix: `${places}-${objectsOf(VIEWS, 0)}`,
+        prefix: prefix(),
         directory,
         shard: 0,
         logger,
@@ -294,6 +316,8 @@ describe('a shared shard', () => {
       equal(stored!.value.before !== undefined, true);
       await objects.store.remove(third.name);
       equal(await there.fetchNewer(), null);
+      rmSync(join(folder.path, 'state.duckdb'));
+      equal((await there.fetchNewer())?.sequence, 2);
       ok(existsSync(join(folder.path, 'state.duckdb')));
       ok(!existsSync(join(fixture.directory, 'upload.duckdb')));
     } finally {
@@ -311,10 +335,10 @@ describe('a shared shard', () => {
       const uploads = await uploadsOf(fixture, 'one');
       await count(100);
       await push(uploads);
-      const revision = await writeKey(bucket, keys.active, VIEWS, null);
+      const revision = await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
       await eventually(async () => (await countedMessages(folder.path)) === 100);
       await writeKey(bucket, keys.shard(others, 0), await entry(), null);
-      await writeKey(bucket, keys.active, others, revision);
+      await writeKey(bucket, keys.active, { ...others, former: [] }, revision);
       await count(100);
       await push(uploads);
       await eventually(async () => (await countedMessages(folder.path)) === 200);
@@ -323,6 +347,219 @@ describe('a shared shard', () => {
       await eventually(() => readActiveEpoch(folder.path)!.shards === 2);
       equal(await countedMessages(folder.path), 300);
       equal(readdirSync(join(folder.path, 'views')).length, 2);
+      await uploads.close();
+    } finally {
+      await mirror.close();
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
+  it('is known by the content of its files: another owner may give the same name to other rows', async () => {
+    const first = await counting();
+    const second = await counting();
+    try {
+      const before = await uploadsOf(first.fixture, 'before');
+      await first.count(100);
+      await push(before);
+      const { manifest, files } = await entry();
+      // The same store and names, as after a copy of the state, and other content.
+      const forged = Object.fromEntries(
+        Object.entries(files).map(([file, { name }]) => [file, { name, sha256: 'f'.repeat(64) }]),
+      );
+      const { revision } = (await readKey(bucket, keys.shard(VIEWS, 0)))!;
+      const value = { ...(await entry()), manifest: { ...manifest!, sequence: 0, seq: 0 }, files: forged };
+      await writeKey(bucket, keys.shard(VIEWS, 0), value, revision);
+      const after = await uploadsOf(first.fixture, 'after');
+      await push(after);
+      const now = await entry();
+      ok(Object.values(now.files).every(({ name, sha256 }) => name.endsWith(sha256)));
+      await Promise.all([before.close(), after.close()]);
+    } finally {
+      await first.fixture.close();
+      await second.fixture.close();
+    }
+  });
+
+  it('is not taken by who has lost its lease, and its owner takes it back from one that was late', async () => {
+    const { fixture, count } = await counting();
+    const late = await counting();
+    try {
+      const owner = await uploadsOf(fixture, 'owner');
+      await rejects(openUploads(late.fixture, 'late'), /lease/);
+      await count(50);
+      await push(owner);
+      equal((await entry()).run, 'owner');
+      // It asked before it was paused.
+      await openUploads(late.fixture, 'late', { guard: async () => undefined });
+      equal((await entry()).run, 'late');
+      await count(50);
+      await push(owner);
+      ok(!owner.isReplaced);
+      equal((await entry()).run, 'owner');
+      equal((await entry()).manifest!.sequence, 2);
+      // A key that is gone is written anew.
+      const { revision } = (await readKey(bucket, keys.shard(VIEWS, 0)))!;
+      await bucket.remove(keys.shard(VIEWS, 0), revision);
+      await count(50);
+      await push(owner);
+      equal((await entry()).manifest!.sequence, 3);
+      await owner.close();
+    } finally {
+      await fixture.close();
+      await late.fixture.close();
+    }
+  });
+
+  it('is published while objects are deleted, and closed while the store does not answer', async () => {
+    const { fixture, count } = await counting();
+    try {
+      const file = join(fixture.directory, 'left');
+      writeFileSync(file, 'left');
+      for (let left = 0; left < 6; left += 1) await objects.store.upload(`${prefix()}old/${left}`, file);
+      await objects.store.upload(`${prefix()}states/kept`, file);
+      const kept = async (): Promise<readonly string[]> => [`${prefix()}states/kept`];
+      const uploads = await uploadsOf(fixture, 'one', { keepMs: 0, kept });
+      objects.fault = (method) => (method === 'DELETE' ? 'hang' : null);
+      await count(50);
+      uploads.push();
+      await uploads.settle();
+      await eventually(() => objects.requests.some((request) => request.startsWith('DELETE')));
+      await count(50);
+      uploads.push();
+      await uploads.settle();
+      equal((await entry()).manifest!.sequence, 2);
+      await uploads.close();
+      objects.fault = null;
+      const again = await uploadsOf(fixture, 'two', { keepMs: 0, kept });
+      await count(50);
+      await push(again);
+      const listed = (await objects.store.list(prefix())).map(({ name }) => name);
+      const named = Object.values((await entry()).files).map(({ name }) => name);
+      deepEqual(listed.toSorted(), [...named, `${prefix()}states/kept`].toSorted());
+      await again.close();
+    } finally {
+      objects.fault = null;
+      await fixture.close();
+    }
+  });
+
+  it('is opened from what the machine has while the store does not answer, and else awaited', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const shared = (newest: number, first = 1): SharedViews =>
+      new SharedViews({
+        bucket,
+        store: new ObjectStore({ ...objects.options, endpoint: 'http://127.0.0.1:9' }),
+        keys,
+        views: VIEWS,
+        stream: { first: async () => first, newestOf: async () => newest, sharedWith: () => [0] },
+        logger,
+      });
+    const copies = new StateCopies({
+      bucket,
+      store: objects.store,
+      key: keys.state(VIEWS, 0),
+      prefix: prefix(),
+      directory: fixture.directory,
+      shard: 0,
+      logger,
+    });
+    try {
+      const uploads = await uploadsOf(fixture, 'one');
+      await count(50);
+      await count(50);
+      await push(uploads);
+      const state = { sequence: 2, copyTo: (file: string) => copyOpenState(fixture.store, basename(file)) };
+      await copies.store(state);
+      equal(await shared(2).prepare(0, fixture.directory), 2);
+      await rejects(shared(2).prepare(0, folder.path), StateAwaitedError);
+      // Nothing can be read, and the stream begins later: what is missing would be lost.
+      const { revision } = (await readKey(bucket, keys.state(VIEWS, 0)))!;
+      await bucket.remove(keys.state(VIEWS, 0), revision);
+      equal(await shared(2).prepare(0, folder.path), 2);
+      await rejects(shared(2, 2).prepare(0, folder.path), SetupError);
+      await uploads.close();
+    } finally {
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
+  it('answers in place of others once it has counted as much, and those do not come back', async () => {
+    const old = await counting();
+    const young = await counting();
+    const others = { definition: 'fact:2 model:a', shards: 2 };
+    const stream = {
+      first: async () => 1,
+      // The second shard has no entries.
+      newestOf: async (shard: number) => (shard === 0 ? 2 : 0),
+      sharedWith: () => [0],
+    };
+    const make = (views: SharedDefinition): SharedViews =>
+      new SharedViews({ bucket, store: objects.store, keys, views, stream, logger });
+    const answering = async (): Promise<ActiveViews | null> =>
+      (await readKey<ActiveViews>(bucket, keys.active))?.value ?? null;
+    const open = (views: SharedDefinition, shard: number, fixture: Fixture) =>
+      make(views).open(
+        shard,
+        fixture.directory,
+        { sequence: 0, copyTo: () => Promise.reject(new Error('not now')) },
+        async () => undefined,
+      );
+    const publish = async (shard: Awaited<ReturnType<typeof open>>): Promise<void> => {
+      shard.published();
+    };
+    try {
+      const first = await open(VIEWS, 0, old.fixture);
+      await old.count(50);
+      await old.count(50);
+      await publish(first);
+      await eventually(async () => (await answering())?.shards === 1);
+      const [left, right] = await Promise.all([0, 1].map((shard) => open(others, shard, young.fixture)));
+      await young.count(50);
+      for (const each of [left!, right!]) await publish(each);
+      await sleep(2500);
+      equal((await answering())?.shards, 1);
+      await young.count(50);
+      for (const each of [left!, right!]) await publish(each);
+      await eventually(async () => (await answering())?.shards === 2);
+      await old.count(50);
+      await publish(first);
+      await sleep(2500);
+      equal((await answering())?.shards, 2);
+      await Promise.all([first, left!, right!].map((each) => each.close()));
+    } finally {
+      await old.fixture.close();
+      await young.fixture.close();
+    }
+  });
+
+  it('is mirrored in a folder of its own for each number of shards, and beside a key that is damaged', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const others = { ...VIEWS, shards: 2 };
+    await bucket.put('damaged.0', 'no JSON');
+    const mirror = new Mirror({ bucket, store: objects.store, keys, folder: folder.path, logger });
+    try {
+      const uploads = await uploadsOf(fixture, 'one');
+      await count(100);
+      await push(uploads);
+      const revision = await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
+      await eventually(async () => (await countedMessages(folder.path)) === 100);
+      await writeKey(bucket, keys.shard(others, 0), await entry(), null);
+      await writeKey(bucket, keys.active, { ...others, former: [] }, revision);
+      await sleep(1500);
+      equal(readActiveEpoch(folder.path)!.shards, 1);
+      equal(await countedMessages(folder.path), 100);
+
+      // An object that cannot be read, and a note of damage: what can be read is read once.
+      const [directory] = liveDirectories(folder.path);
+      const { name } = Object.values((await entry()).files)[0]!;
+      await objects.store.remove(name);
+      noteDamage(directory!, 'segments', 'test');
+      await sleep(2500);
+      ok(readdirSync(directory!).length < 3 * Object.keys((await entry()).files).length + 3);
       await uploads.close();
     } finally {
       await mirror.close();

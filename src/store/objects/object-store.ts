@@ -4,7 +4,7 @@
  *
  * Test: test/store/objects/object-store.test.ts.
  */
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { createReadStream, createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -83,7 +83,8 @@ export class ObjectStore {
       await answer.body?.cancel();
       return false;
     }
-    const temporary = `${file}.tmp`;
+    // Two downloads of the same file do not write into each other.
+    const temporary = `${file}.${randomUUID()}.tmp`;
     const hash = createHash('sha256');
     const counted = new Transform({
       transform: (chunk: Buffer, _, done) => {
@@ -104,8 +105,8 @@ export class ObjectStore {
   }
 
   /** Deletes an object, if there is one. */
-  async remove(name: string): Promise<void> {
-    const answer = await this.#ask('DELETE', this.#urlOf(name));
+  async remove(name: string, signal?: AbortSignal): Promise<void> {
+    const answer = await this.#ask('DELETE', this.#urlOf(name), { signal });
     await answer.body?.cancel();
   }
 
@@ -128,7 +129,9 @@ export class ObjectStore {
           });
       }
       if (elementIn(text, 'IsTruncated') !== 'true') return found;
-      token = unescaped(elementIn(text, 'NextContinuationToken'));
+      const next = unescaped(elementIn(text, 'NextContinuationToken'));
+      if (next === '' || next === token) throw new ObjectStoreError('a list that does not end', null);
+      token = next;
     }
   }
 
@@ -154,6 +157,8 @@ export class ObjectStore {
           answer = await this.#client.fetch(url, {
             method,
             ...(body === undefined ? {} : { body }),
+            // What is written and the keys to it go to no other place.
+            redirect: 'error',
             signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
           });
         } catch (error) {

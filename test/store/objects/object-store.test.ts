@@ -1,6 +1,6 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -80,6 +80,21 @@ describe('an object store', () => {
       { name: 'd', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
     ]);
     deepEqual(asked, ['', 'x&y=']);
+    pages.removeAllListeners('request');
+    pages.on('request', (_, reply) => reply.end('<r><IsTruncated>true</IsTruncated></r>'));
+    await rejects(new ObjectStore({ ...server.options, endpoint }).list(''), /does not end/);
+    // What is written goes to no other place.
+    pages.removeAllListeners('request');
+    pages.on('request', (_, reply) =>
+      reply.writeHead(307, { location: `${server.options.endpoint}/x` }).end(),
+    );
+    writeFileSync(file('in'), 'x');
+    const before = server.requests.length;
+    await rejects(
+      new ObjectStore({ ...server.options, endpoint }).upload('0/x', file('in')),
+      ObjectStoreError,
+    );
+    equal(server.requests.length, before);
     pages.closeAllConnections();
     pages.close();
   });
@@ -91,7 +106,7 @@ describe('an object store', () => {
       server.store.download('0/other', file('other'), sha256(Buffer.from('else'))),
       DamagedObjectError,
     );
-    ok(!existsSync(file('other')) && !existsSync(file('other.tmp')));
+    ok(!readdirSync(folder.path).some((name) => name.startsWith('other')));
   });
 
   it('asks again after 500 and 429, and says what it gave up', async () => {
