@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { epochsOn, shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
-import type { ObjectStore } from '../store/objects/object-store.ts';
+import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
 import {
   completeUntil,
   filesOf,
@@ -28,6 +28,8 @@ export interface MirrorOptions {
   readonly bucket: KeyValueBucket;
   readonly store: Pick<ObjectStore, 'download'>;
   readonly keys: ViewsKeys;
+  /** Tells the owner of a shard's key that an object cannot be read. */
+  readonly sayLost: (key: string, name: string) => void;
   /** Folder of the copy, with `views/ACTIVE` as in a data directory. */
   readonly folder: string;
   readonly logger: Logger;
@@ -169,7 +171,7 @@ export class Mirror {
   }
 }
 
-interface FollowedShardOptions extends Pick<MirrorOptions, 'store' | 'logger'> {
+interface FollowedShardOptions extends Pick<MirrorOptions, 'store' | 'logger' | 'sayLost'> {
   readonly key: string;
   readonly directory: string;
   readonly signal: AbortSignal;
@@ -244,7 +246,7 @@ class FollowedShard {
   }
 
   async #download(files: ReadonlyMap<string, StoredFile>): Promise<void> {
-    const { store, directory, signal } = this.#options;
+    const { store, directory, signal, sayLost } = this.#options;
     const missing: string[] = [];
     for (const file of files.keys()) {
       this.#replaced.delete(file);
@@ -252,8 +254,15 @@ class FollowedShard {
     }
     await inTurns(missing, AT_ONCE, async (file) => {
       const { name, sha256 } = files.get(file)!;
-      if (!(await store.download(name, join(directory, file), sha256, signal)))
-        throw new Error(`the object ${name} is gone: a newer manifest names another`);
+      const isRead = await store
+        .download(name, join(directory, file), sha256, signal)
+        .catch((error: unknown) => {
+          if (error instanceof DamagedObjectError) return false;
+          throw error;
+        });
+      if (isRead) return;
+      sayLost(this.key, name);
+      throw new Error(`the object ${name} is gone or damaged: its owner is told`);
     });
   }
 

@@ -55,6 +55,8 @@ export class ShardUploads {
   #revision: number | null;
   #published: Manifest | null;
   #isDue = false;
+  /** True from the news of a lost object until its file is uploaded again. */
+  #isLost = false;
   #running: Promise<void> | null = null;
   #cleaning: Promise<void> | null = null;
   /** True once another owner has taken the key over. */
@@ -97,6 +99,18 @@ export class ShardUploads {
     this.#running ??= this.#work().finally(() => {
       this.#running = null;
     });
+  }
+
+  /** Uploads the file again whose object another machine cannot read. */
+  lost(name: string): void {
+    const isOther = ([, file]: readonly [string, StoredFile]): boolean => file.name !== name;
+    const named = new Map([...this.#named].filter(isOther));
+    // Anybody may tell of any name.
+    if (named.size === this.#named.size) return;
+    this.#named = named;
+    for (const [file, stored] of this.#stored) if (stored.name === name) this.#stored.delete(file);
+    this.#isLost = true;
+    this.push();
   }
 
   /** Waits for the upload of what is published now. */
@@ -142,7 +156,8 @@ export class ShardUploads {
   async #publish(): Promise<void> {
     const { directory, bucket, key, run, logger, shard } = this.#options;
     const manifest = readManifest(directory);
-    if (manifest === null || this.#isBehind(manifest) || isSame(manifest, this.#published)) return;
+    if (manifest === null || this.#isBehind(manifest) || (!this.#isLost && isSame(manifest, this.#published)))
+      return;
     const wanted = [...filesOf(manifest)];
     const missing = wanted.filter((file) => !this.#stored.has(file));
     const uploaded = await inTurns(missing, AT_ONCE, (file) => this.#upload(file));
@@ -159,6 +174,7 @@ export class ShardUploads {
       return;
     }
     this.#revision = revision;
+    this.#isLost = false;
     const unnamed = [...this.#named.values()];
     for (const [file, stored] of this.#stored)
       if (!(file in files)) {

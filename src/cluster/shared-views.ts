@@ -48,6 +48,8 @@ export interface SharedViewsOptions {
     readonly newestOf: (shard: number, shards: number) => Promise<number>;
     /** Returns the shards among `others` that have partitions of a shard among `shards`. */
     readonly sharedWith: (shard: number, shards: number, others: number) => readonly number[];
+    /** Calls back with the names of objects of a shard's key that machines cannot read. Returns what ends it. */
+    readonly hearLost: (key: string, hear: (name: string) => void) => () => void;
   };
   readonly logger: Logger;
   /** Default COPY_MS. */
@@ -112,6 +114,7 @@ export class SharedViews implements SharedShards {
       shard,
       logger,
     });
+    const endHearing = this.#options.stream.hearLost(keys.shard(views, shard), (name) => uploads.lost(name));
     const closing = new AbortController();
     const copy = async (): Promise<void> => {
       try {
@@ -130,6 +133,7 @@ export class SharedViews implements SharedShards {
     return {
       published: () => uploads.push(),
       close: async () => {
+        endHearing();
         looking.stop();
         copying.stop();
         await Promise.race([uploads.settle(), sleep(LAST_UPLOAD_MS)]);

@@ -13,7 +13,8 @@ import { mirrorFolder } from '../store/data-directory.ts';
 import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
-import { partitionsOf } from '../stream/subjects.ts';
+import { hearNotices, sendNotice } from '../stream/notices.ts';
+import { lostObjectSubject, partitionsOf } from '../stream/subjects.ts';
 
 /** Shares the shards that a worker makes. */
 export async function shareViews(
@@ -35,6 +36,11 @@ export async function shareViews(
       sharedWith: (shard, shards, others) => [
         ...new Set(partitionsOf(shard, shards).map((partition) => partition % others)),
       ],
+      hearLost: (key, hear) =>
+        hearNotices(connection, lostObjectSubject(key), (name) => {
+          if (typeof name === 'object' && name !== null && 'name' in name && typeof name.name === 'string')
+            hear(name.name);
+        }),
     },
     logger,
   });
@@ -55,6 +61,7 @@ export async function mirrorViews(
     bucket,
     store: new ObjectStore(place),
     keys: await ViewsKeys.open(bucket, place.url),
+    sayLost: (key, name) => sendNotice(connection, lostObjectSubject(key), { name }),
     folder: mirrorFolder(dataDir),
     logger,
   });

@@ -51,6 +51,11 @@ export function partitionsOf(shard: number, shards: number): number[] {
   );
 }
 
+/** Subject on which machines tell the owner of a key of shared views which object cannot be read. */
+export function lostObjectSubject(key: string): string {
+  return `undertone.lost.${key}`;
+}
+
 /** Subject on which the worker that has a shard's views open answers requests for a copy. */
 export function copySubject(viewsId: string, epoch: number, shard: number): string {
   return `undertone.copy.${viewsId}.${epoch}.${shard}`;

@@ -62,6 +62,7 @@ describe('a shared shard', () => {
     keys = await ViewsKeys.open(bucket, `${objects.options.url}/${(places += 1)}`);
     objects.fault = null;
     objects.requests.length = 0;
+    sayLost = () => undefined;
   });
   after(async () => {
     await connection?.close();
@@ -69,6 +70,7 @@ describe('a shared shard', () => {
     await server?.stop();
   });
 
+  let sayLost: (key: string, name: string) => void = () => undefined;
   const owned = new Set<string>();
   const guardOf = (run: string) => async (): Promise<void> => {
     if (!owned.has(run)) throw new Error('the lease is lost');
@@ -124,7 +126,14 @@ describe('a shared shard', () => {
   it('is read where it was not counted, each file once and checked, and never in an older state', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
-    const mirror = new Mirror({ bucket, store: objects.store, keys, folder: folder.path, logger });
+    const mirror = new Mirror({
+      bucket,
+      store: objects.store,
+      keys,
+      sayLost: (...lost) => sayLost(...lost),
+      folder: folder.path,
+      logger,
+    });
     const seen = (messages: number): Promise<number> =>
       eventually(async () => (await countedMessages(folder.path)) === messages);
     try {
@@ -329,7 +338,14 @@ describe('a shared shard', () => {
   it('is not read of other views until all their shards are there', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
-    const mirror = new Mirror({ bucket, store: objects.store, keys, folder: folder.path, logger });
+    const mirror = new Mirror({
+      bucket,
+      store: objects.store,
+      keys,
+      sayLost: (...lost) => sayLost(...lost),
+      folder: folder.path,
+      logger,
+    });
     const others = { definition: 'fact:2 model:a', shards: 2 };
     try {
       const uploads = await uploadsOf(fixture, 'one');
@@ -453,7 +469,12 @@ describe('a shared shard', () => {
         store: new ObjectStore({ ...objects.options, endpoint: 'http://127.0.0.1:9' }),
         keys,
         views: VIEWS,
-        stream: { first: async () => first, newestOf: async () => newest, sharedWith: () => [0] },
+        stream: {
+          first: async () => first,
+          newestOf: async () => newest,
+          sharedWith: () => [0],
+          hearLost: () => () => undefined,
+        },
         logger,
       });
     const copies = new StateCopies({
@@ -495,6 +516,7 @@ describe('a shared shard', () => {
       // The second shard has no entries.
       newestOf: async (shard: number) => (shard === 0 ? 2 : 0),
       sharedWith: () => [0],
+      hearLost: () => () => undefined,
     };
     const make = (views: SharedDefinition): SharedViews =>
       new SharedViews({ bucket, store: objects.store, keys, views, stream, logger });
@@ -540,7 +562,14 @@ describe('a shared shard', () => {
     const folder = temporaryDirectory();
     const others = { ...VIEWS, shards: 2 };
     await bucket.put('damaged.0', 'no JSON');
-    const mirror = new Mirror({ bucket, store: objects.store, keys, folder: folder.path, logger });
+    const mirror = new Mirror({
+      bucket,
+      store: objects.store,
+      keys,
+      sayLost: (...lost) => sayLost(...lost),
+      folder: folder.path,
+      logger,
+    });
     try {
       const uploads = await uploadsOf(fixture, 'one');
       await count(100);
@@ -560,6 +589,18 @@ describe('a shared shard', () => {
       noteDamage(directory!, 'segments', 'test');
       await sleep(2500);
       ok(readdirSync(directory!).length < 3 * Object.keys((await entry()).files).length + 3);
+
+      // Its owner is told, and uploads it again.
+      const lost: string[] = [];
+      sayLost = (key, gone) => {
+        equal(key, keys.shard(VIEWS, 0));
+        lost.push(gone);
+        uploads.lost(gone);
+      };
+      await eventually(() => notedDamage(directory!, 'segments') === null);
+      deepEqual(new Set(lost), new Set([name]));
+      await eventually(async () => (await countedMessages(folder.path)) === 100);
+      uploads.lost('another');
       await uploads.close();
     } finally {
       await mirror.close();
