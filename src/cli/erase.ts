@@ -84,6 +84,7 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
         throw new UsageError(`At most ${MOST_ERASED_MESSAGES} messages are erased at once.`);
       const named = nameOf(kind, { instanceId, name, positions });
       return async (run) => {
+        requireOwnViews(loadConfig(), 'An erasure');
         let id = '';
         await onLedger(async ({ connection, registry, ledger }) => {
           const found = await registry.findInstance(instanceId);
@@ -175,6 +176,7 @@ const actions = {
     read(_, [file]) {
       if (file === undefined) throw new UsageError('again needs a FILE that "ledger" wrote.');
       return async (run) => {
+        requireOwnViews(loadConfig(), 'An erasure');
         const wanted = erasuresIn(file);
         let last: string | null = null;
         await onLedger(async ({ connection, ledger }) => {

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTurns } from '../domain/in-turns.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { epochsOn, shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
@@ -21,7 +22,6 @@ import {
   type Manifest,
 } from '../store/published/manifest.ts';
 import type { KeyValueBucket, KeyValueWatch } from '../stream/kv/key-value.ts';
-import { inTurns } from './shard-uploads.ts';
 import type { ActiveViews, PublishedShard, SharedDefinition, StoredFile, ViewsKeys } from './views-bucket.ts';
 
 export interface MirrorOptions {
@@ -102,19 +102,18 @@ export class Mirror {
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      let pause = LOOK_MS;
       try {
         await this.#sync();
       } catch (error) {
         if (signal.aborted) return;
-        pause = PAUSE_MS;
         this.#options.logger.warn(
           { event: 'mirror_failed', err: error },
           'the views could not be read from the object store: web tries again',
         );
         await sleep(PAUSE_MS, undefined, { signal }).catch(() => undefined);
+        continue;
       }
-      await Promise.race([woken, sleep(pause, undefined, { signal }).catch(() => undefined)]);
+      await Promise.race([woken, sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)]);
     }
   }
 
@@ -132,7 +131,7 @@ export class Mirror {
     for (const each of [this.#before, followed])
       if (each !== null)
         await Promise.all(each.shards.map((shard) => shard.sync(this.#entries.get(shard.key) ?? null)));
-    if (followed.isActive || !followed.shards.every(({ isThere }) => isThere)) return;
+    if (followed.isActive || followed.shards.some(({ reached }) => reached < 0)) return;
     const before = this.#before;
     // What was read of the same shard before is not shown again in an older state.
     if (
@@ -152,7 +151,7 @@ export class Mirror {
   #begin(views: SharedDefinition): Followed {
     const { keys, folder } = this.#options;
     const name = createHash('sha256').update(keys.scopeOf(views)).digest();
-    const epoch = 1 + (name.readUInt32BE() % 1_000_000_000);
+    const epoch = 1 + name.readUInt32BE();
     return {
       views,
       epoch,
@@ -207,11 +206,6 @@ class FollowedShard {
   /** The sequence up to which the folder has all; -1 if it has nothing. */
   get reached(): number {
     return this.#applied === null ? -1 : completeUntil(this.#applied);
-  }
-
-  /** True once a manifest is in the folder. */
-  get isThere(): boolean {
-    return this.#applied !== null;
   }
 
   async sync(entry: PublishedShard | null): Promise<void> {

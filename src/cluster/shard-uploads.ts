@@ -7,6 +7,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTurns } from '../domain/in-turns.ts';
 import type { Logger } from '../logger.ts';
 import { sha256Of, type ObjectStore } from '../store/objects/object-store.ts';
 import { completeUntil, filesOf, readManifest, type Manifest } from '../store/published/manifest.ts';
@@ -244,7 +245,7 @@ export class ShardUploads {
     const { store, keepMs = KEEP_MS, prefix, run, kept, logger, shard } = this.#options;
     try {
       if (!this.#isAdopted) {
-        for (const { name } of await store.list(prefix))
+        for (const name of await store.list(prefix))
           if (!name.startsWith(`${prefix}${run}/`) && !this.#dropped.has(name))
             this.#dropped.set(name, performance.now());
         this.#isAdopted = true;
@@ -277,24 +278,4 @@ function byDigest(files: PublishedShard['files']): ReadonlyMap<string, StoredFil
 /** Revisions repeat in another database, and compaction publishes the same revision in other files. */
 function isSame(one: Manifest, other: Manifest | null): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-/** Maps a list, some at a time. Waits for all of them before it fails. */
-export async function inTurns<In, Out>(
-  list: readonly In[],
-  atOnce: number,
-  work: (item: In) => Promise<Out>,
-): Promise<Out[]> {
-  const made: Out[] = [];
-  let next = 0;
-  const take = async (): Promise<void> => {
-    while (next < list.length) {
-      const at = next++;
-      made[at] = await work(list[at]!);
-    }
-  };
-  const taken = await Promise.allSettled(Array.from({ length: Math.min(atOnce, list.length) }, take));
-  const failed = taken.find((each) => each.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
-  return made;
 }

@@ -164,7 +164,14 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   if (sharing === null) {
     const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, logger });
     lifecycle.opened('erasures', () => erasing.stop());
-  }
+  } else if (
+    (await ledger.list()).some(({ state }) => state !== 'DONE') ||
+    (await isRetentionDue(Date.now() * 1000))
+  )
+    logger.error(
+      { event: 'erasures_wait' },
+      'erasures or texts that were kept long enough wait: machines that share their views (VIEWS_URL) do not erase yet',
+    );
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
     dataDir: config.dataDir,

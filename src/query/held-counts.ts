@@ -32,7 +32,8 @@ export const instant = (column: string, missing = '-infinity'): string =>
 export const sameNames = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, name]));
 
-const SUMS = {
+/** What the rows of each rollup add up. */
+export const SUMS = {
   entity_rollup: ['sessions', 'users', 'messages', 'sat', 'dsat'],
   session_rollup: ['messages', 'sat', 'dsat', 'repeated_requests'],
   end_user_rollup: ['sessions', 'messages', 'sat', 'dsat', 'repeated_requests'],

@@ -8,10 +8,8 @@ import { giveWay } from '../domain/give-way.ts';
 import { bucketStart, nextBucketStart, type Granularity } from '../domain/time.ts';
 import type { Columns } from '../store/duckdb.ts';
 import { lowerBound, Orders, type HeldPart, type HeldRows } from '../store/published/held-rows.ts';
-import { spanOf } from './held-counts.ts';
+import { spanOf, SUMS } from './held-counts.ts';
 import { ADDED_AT_ONCE, Pairs, type SegmentFacts, type SegmentSessions } from './held-segments.ts';
-
-const SUMS = ['sessions', 'users', 'messages', 'sat', 'dsat'] as const;
 
 interface Built {
   /** Facts of which it is the rollup; parts that are gone are not kept for it. */
@@ -92,10 +90,9 @@ async function rebuilt(
   const { hours, sessions } = facts;
   if (before?.hours.deref() === hours && before.sessions === sessions) return before;
   const [, ...later] = hours;
-  const numbers = later.map(({ columns }) => numberOf(columns));
   const own = new Map<number, ReadonlySet<number>>();
-  for (const [index, { columns }] of later.entries()) {
-    const number = numbers[index]!;
+  for (const { columns } of later) {
+    const number = numberOf(columns);
     own.set(number, before?.parts.get(number) ?? (await bucketsIn(columns, granularity, null)));
   }
   const made = { hours: new WeakRef(hours), sessions, parts: own };
@@ -194,7 +191,7 @@ async function addedUp(
   if (entities === null) return null;
   const { least, size } = entities;
   const found = { bucket: [] as number[], number: [] as number[] };
-  const sums = SUMS.map((): number[] => []);
+  const sums = SUMS.entity_rollup.map((): number[] => []);
   const places = new Int32Array(size).fill(-1);
   const [seenSessions, seenUsers] = [new Pairs(), new Pairs()];
   let read = 0;
@@ -231,7 +228,7 @@ async function addedUp(
     bucket: Float64Array.from(found.bucket),
     number: Int32Array.from(found.number),
   };
-  for (const [index, name] of SUMS.entries()) numbers[name] = Int32Array.from(sums[index]!);
+  for (const [index, name] of SUMS.entity_rollup.entries()) numbers[name] = Int32Array.from(sums[index]!);
   return { rows: found.bucket.length, numbers, texts: {} };
 }
 

@@ -112,6 +112,16 @@ describe('machines that share their views', () => {
     equal(rows.length, SHARDS);
     for (const row of rows) match(row, /^\d +\S+ +up to 0 entries +\d+\.\d +\d+ s ago +(?:none|\d+ s ago)$/);
 
+    for (const [command, ...words] of [
+      ['erase', 'everything', '--instance', id],
+      ['retention', 'set', '--instance', id, '--text-days', '9'],
+      ['rebuild'],
+    ]) {
+      const refused = start('web', `cli/${command}.ts`, words);
+      equal(await refused.ended, 1, refused.output());
+      match(refused.output(), /does not work yet where machines share their views/);
+    }
+
     const [, url] = /"url":"(http[^"]+)"/.exec(web.output()) ?? [];
     const of = requests.filter(({ instanceId }) => instanceId === id);
     const asked = new URLSearchParams({

@@ -12,13 +12,6 @@ import { AwsClient } from 'aws4fetch';
 import { retrying } from '../../domain/retry.ts';
 import { placeIn, type ObjectStoreOptions } from '../../domain/object-place.ts';
 
-/** An object as a list names it. */
-export interface ListedObject {
-  readonly name: string;
-  /** When the store wrote it, by its clock, milliseconds since 1970-01-01 UTC. */
-  readonly writtenAt: number;
-}
-
 /** The store refused a request, or does not answer. */
 export class ObjectStoreError extends Error {
   /** HTTP status; null when there was no answer. */
@@ -110,9 +103,9 @@ export class ObjectStore {
     await answer.body?.cancel();
   }
 
-  /** Lists the objects whose names begin with a text. */
-  async list(beginning: string): Promise<ListedObject[]> {
-    const found: ListedObject[] = [];
+  /** Returns the names of the objects that begin with a text. */
+  async list(beginning: string): Promise<string[]> {
+    const found: string[] = [];
     let token = '';
     for (;;) {
       const url = new URL(this.#base);
@@ -122,11 +115,7 @@ export class ObjectStore {
       const text = await (await this.#ask('GET', url.href)).text();
       for (const content of text.split('<Contents>').slice(1)) {
         const key = unescaped(elementIn(content, 'Key'));
-        if (key.startsWith(this.#prefix))
-          found.push({
-            name: key.slice(this.#prefix.length),
-            writtenAt: Date.parse(elementIn(content, 'LastModified')),
-          });
+        if (key.startsWith(this.#prefix)) found.push(key.slice(this.#prefix.length));
       }
       if (elementIn(text, 'IsTruncated') !== 'true') return found;
       const next = unescaped(elementIn(text, 'NextContinuationToken'));

@@ -40,11 +40,7 @@ describe('an object store', () => {
       deepEqual(readFileSync(file('out')), bytes);
     }
     const listed = await server.store.list('1/');
-    deepEqual(
-      listed.map(({ name }) => name),
-      ['1/b c é'],
-    );
-    ok(Math.abs(listed[0]!.writtenAt - Date.now()) < 60_000);
+    deepEqual(listed, ['1/b c é']);
     await server.store.remove('1/b c é');
     await server.store.remove('1/never was');
     deepEqual(await server.store.list('1/'), []);
@@ -74,11 +70,7 @@ describe('an object store', () => {
     await new Promise<void>((listening) => pages.listen(0, '127.0.0.1', listening));
     const endpoint = `http://127.0.0.1:${(pages.address() as AddressInfo).port}`;
     const listed = await new ObjectStore({ ...server.options, endpoint }).list('');
-    deepEqual(listed, [
-      { name: 'a', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
-      { name: 'b & <c>', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
-      { name: 'd', writtenAt: Date.UTC(2026, 0, 2, 3, 4, 5) },
-    ]);
+    deepEqual(listed, ['a', 'b & <c>', 'd']);
     deepEqual(asked, ['', 'x&y=']);
     pages.removeAllListeners('request');
     pages.on('request', (_, reply) => reply.end('<r><IsTruncated>true</IsTruncated></r>'));
