@@ -4,11 +4,12 @@
  * Test: test/cluster/machines.test.ts.
  */
 import { openViewsBucket, statusOf, ViewsKeys, type ShardStatus } from '../cluster/views-bucket.ts';
+import { loadConfig } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { completeUntil } from '../store/published/manifest.ts';
 import { lastSequenceOf } from '../stream/log/consumer.ts';
 import { partitionsOf } from '../stream/subjects.ts';
-import { action, runCommand } from './command.ts';
+import { action, runCommand, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
@@ -19,23 +20,27 @@ yet, megabytes in the object store, and the age of the newest publication and of
 go on.`;
 
 const status = action({
-  read: () =>
-    onStream(async (connection, config) => {
-      const { viewsStore } = config;
-      if (viewsStore === null)
-        throw new SetupError('VIEWS_URL is not set: this machine shares its views with no other.');
-      const bucket = await openViewsBucket(connection, config.streamReplicas);
-      const found = await statusOf(bucket, await ViewsKeys.open(bucket, viewsStore.url));
-      if (found === null)
-        throw new SetupError(`Nothing is published at ${viewsStore.url} yet: start a worker.`);
-      const rows = await Promise.all(
-        found.shards.map(async (shard) =>
-          rowOf(shard, await lastSequenceOf(connection, partitionsOf(shard.shard, found.views.shards))),
-        ),
-      );
-      process.stdout.write(tableOf(['SHARD', 'MACHINE', 'BEHIND', 'MB', 'PUBLISHED', 'COPY'], rows));
-    }),
+  read: () => async (run) => {
+    const { viewsStore } = loadConfig();
+    if (viewsStore === null)
+      throw new SetupError('VIEWS_URL is not set: this machine shares its views with no other.');
+    return show(viewsStore.url)(run);
+  },
 });
+
+function show(url: string): Work {
+  return onStream(async (connection, { streamReplicas }) => {
+    const bucket = await openViewsBucket(connection, streamReplicas);
+    const found = await statusOf(bucket, await ViewsKeys.open(bucket, url));
+    if (found === null) throw new SetupError(`Nothing is published at ${url} yet: start a worker.`);
+    const rows = await Promise.all(
+      found.shards.map(async (shard) =>
+        rowOf(shard, await lastSequenceOf(connection, partitionsOf(shard.shard, found.views.shards))),
+      ),
+    );
+    process.stdout.write(tableOf(['SHARD', 'MACHINE', 'BEHIND', 'MB', 'PUBLISHED', 'COPY'], rows));
+  });
+}
 
 function rowOf({ shard, published, state }: ShardStatus, newest: number): string[] {
   const manifest = published?.manifest ?? null;
