@@ -114,7 +114,7 @@ describe('erasure of what came as spans', () => {
     deepEqual(await inFiles([...gone, 'nachtkrapp-17', PERSON, ...left]), left);
     const turnsOf = async (id: string) =>
       (await conversations()).flatMap(({ name, turns }) => (name?.id === id ? [turns.length] : []));
-    // The span that waited is put together after the erasure where the machine is busy: then its turns go with it.
+    // The span that waited may be put together after the erasure: its turns go when it is refused.
     for (const deadline = performance.now() + GIVE_UP_MS; ; await sleep(LOOK_MS)) {
       const turns = [await turnsOf('chat 1'), await turnsOf('chat 2')];
       if (turns.flat()[0] !== 0 && performance.now() < deadline) continue;

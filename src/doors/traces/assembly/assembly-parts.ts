@@ -4,7 +4,14 @@
  */
 import type { CachedBucket } from './assembly-store.ts';
 import type { OutboxKeys } from './outbox-keys.ts';
-import type { Conversation, ConversationName, Emission, Kept, TraceRecord } from './records.ts';
+import type {
+  Conversation,
+  ConversationName,
+  EmittedMessage,
+  Emission,
+  Kept,
+  TraceRecord,
+} from './records.ts';
 
 export interface AssemblyParts {
   readonly conversations: CachedBucket<Conversation>;
@@ -12,8 +19,11 @@ export interface AssemblyParts {
   /** Digests that do not stand with their conversation any more. */
   readonly pages: CachedBucket<ReadonlySet<string>>;
   readonly outboxKeys: Pick<OutboxKeys, 'prepare' | 'keep' | 'settle'>;
-  /** Stores messages of a conversation; doing it again with the same emission changes nothing. */
-  readonly emit: (conversation: Conversation, emission: Emission) => Promise<void>;
+  /**
+   * Stores messages of a conversation; doing it again with the same emission changes nothing. Resolves to those that
+   * are refused for good.
+   */
+  readonly emit: (conversation: Conversation, emission: Emission) => Promise<readonly EmittedMessage[]>;
   /** Whether the conversation's session had messages before anything was known of it. */
   readonly isKnownSession: (projectId: string, name: ConversationName) => Promise<boolean>;
   /** Sequence of the first entry that is still on the stream. */

@@ -19,7 +19,7 @@ import type { Registry } from '../../../web/registry/registry.ts';
 import { draftRequest } from '../../../stream/log/codec.ts';
 import { fillTokens, hasToken, openedId, tokenKeys } from '../tokens.ts';
 import type { ObservedAttributes } from '../observation.ts';
-import type { Conversation, ConversationName, Emission } from './records.ts';
+import type { Conversation, ConversationName, EmittedMessage, Emission } from './records.ts';
 import type { AssemblyHost, EmittedRequest } from './thread-protocol.ts';
 
 /** As ingest bounds event times: the year 1700, and a day ahead of our clock; microseconds. */
@@ -63,22 +63,25 @@ function boundedAt(at: number, acceptedAt: number): number {
 
 /**
  * Sends an emission. If it is refused for good, what each trace brought is sent on its own: a late span from before an
- * erasure takes nothing along that was said after it.
+ * erasure takes nothing along that was said after it. Returns the messages that are refused.
  */
 export async function sendEmission(
   host: Pick<AssemblyHost, 'emit'>,
   conversation: Conversation,
   emission: Emission,
-): Promise<void> {
+): Promise<readonly EmittedMessage[]> {
   const { seed, messages, runs = [] } = emission;
   const isDivisible = runs.length > 1;
-  if ((await host.emit({ ...requestOf(conversation, emission), isDivisible })) || !isDivisible) return;
+  if (await host.emit({ ...requestOf(conversation, emission), isDivisible })) return [];
+  if (!isDivisible) return messages;
+  const refused: EmittedMessage[] = [];
   let from = 0;
   for (const [index, length] of runs.entries()) {
     const part = { ...emission, seed: `${seed}:${index}`, messages: messages.slice(from, from + length) };
-    await host.emit(requestOf(conversation, part));
+    if (!(await host.emit(requestOf(conversation, part)))) refused.push(...part.messages);
     from += length;
   }
+  return refused;
 }
 
 /** Returns the name with the caller's own id. */

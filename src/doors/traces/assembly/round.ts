@@ -289,9 +289,11 @@ export class Round {
     await guard();
     await Promise.all([...this.#changed].map(([key, conversation]) => conversations.put(key, conversation)));
     await Promise.all(
-      [...this.#changed.values()].map(async (conversation) => {
-        for (const emission of conversation.outbox) await emit(conversation, emission);
+      [...this.#changed].map(async ([key, conversation]) => {
+        const refused: EmittedMessage[] = [];
+        for (const emission of conversation.outbox) refused.push(...(await emit(conversation, emission)));
         conversation.outbox = [];
+        if (refused.length > 0) await conversations.put(key, this.#without(conversation, refused));
       }),
     );
     for (const cached of [traces, conversations, pages]) cached.release();
@@ -325,9 +327,20 @@ export class Round {
       });
   }
 
+  /** Forgets turns that are refused, as an erasure does: what repeats them does not count. */
+  #without(conversation: Conversation, refused: readonly EmittedMessage[]): Conversation {
+    const gone = new Set(refused.map(({ role, content }) => `${role}${this.#hashes.of(content)}`));
+    conversation.turns = conversation.turns.filter(({ role, hash }) => !gone.has(`${role}${hash}`));
+    conversation.forgotten = true;
+    return conversation;
+  }
+
   /** Returns the pages that have to be written before the conversation is. */
   #forgetOldest(key: string, conversation: Conversation): [key: string, digests: ReadonlySet<string>][] {
     forgetTurns(conversation, this.#kept.turns);
+    // A span from before an erasure that waited over it.
+    const { erasedAt = -Infinity } = conversation;
+    conversation.turns = conversation.turns.filter(({ at }) => at > erasedAt);
     const pages = conversation.merged.shrink(this.#parts.firstSequence());
     return pages.map(({ number, digests }) => [pageKey(key, number), digests]);
   }

@@ -80,6 +80,7 @@ async function assembling(log: FakeLog, fail: (id: string) => Error | null = () 
         const fault = fail(id);
         if (fault !== null) throw fault;
         stored.push(...messages.map(() => id));
+        return [];
       },
       isKnownSession: async () => false,
       perTrace: Infinity,

@@ -32,6 +32,43 @@ describe('what the assembler sends on', () => {
     deepEqual(contents, ['question 1', 'answer 1', 'question 2', 'answer 2']);
   });
 
+  it('leaves no turns where an erasure refuses it, also of a conversation that nobody knew, whatever crashes', async () => {
+    for (let seed = 0; seed < 40; seed += 1) {
+      const service = new FakeService(seed === 0 ? null : new Dice(seed), { crashShare: 0.1 });
+      service.send([call(1)]);
+      await service.runOut();
+      // They wait for a parent over the erasure.
+      const waits = { parentSpanId: 'f'.repeat(16) };
+      const repeats = [...call(1).asked, ...call(1).answered, ...call(2).asked];
+      service.send([call(2, { ...waits, asked: repeats }), call(3, { ...waits, conversationId: 'unknown' })]);
+      await service.run();
+      service.erase(call(4).startedAt);
+      await service.runOut();
+      equal(service.turnsKept, 0, `seed ${seed}`);
+      const history = [1, 2].flatMap((number) => [...call(number).asked, ...call(number).answered]);
+      const again = call(5);
+      service.send([
+        call(5, { asked: [...history, ...again.asked] }),
+        call(6, {
+          conversationId: 'unknown',
+          asked: [...call(3).asked, ...call(3).answered, ...call(6).asked],
+        }),
+      ]);
+      await service.runOut();
+      const contents = ['a chat', 'unknown'].map((id) =>
+        (service.sessions().get(id) ?? []).map((message) => Object(message).content),
+      );
+      deepEqual(
+        contents,
+        [
+          ['question 5', 'answer 5'],
+          ['question 6', 'answer 6'],
+        ],
+        `seed ${seed}`,
+      );
+    }
+  });
+
   it('is a question that is asked again in a trace whose id has 64 bits', async () => {
     const service = new FakeService(null);
     const asked = [{ role: 'user', content: 'Where is my parcel?' }] as const;

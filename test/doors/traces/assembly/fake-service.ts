@@ -56,6 +56,8 @@ export class FakeService {
   readonly #feedback = new Map<string, object>();
   #first = 1;
   #now = 0;
+  /** Microseconds. */
+  #refusedBefore = -Infinity;
   #revision = 0;
   #process: Process | null = null;
 
@@ -111,6 +113,19 @@ export class FakeService {
     this.#buckets.clear();
     this.#outboxKeys.clear();
     this.#process = null;
+  }
+
+  /** As an erasure of all that was said: what is known of conversations goes, and ingest refuses it. Microseconds. */
+  erase(before: number): void {
+    this.#refusedBefore = before;
+    this.#requests.clear();
+    this.#process = null;
+    const values =
+      this.#buckets.get('conversations') ?? new Map<string, { value: string; revision: number }>();
+    for (const [key, { value }] of values) {
+      const forgotten = records.forgottenConversation(value, before);
+      if (forgotten !== null) values.set(key, { value: forgotten.text, revision: (this.#revision += 1) });
+    }
   }
 
   /** What was under way and in memory is gone; what is on the stream is read again. */
@@ -237,12 +252,14 @@ export class FakeService {
       outboxKeys,
       emit: async ({ name }, { seed, messages, attributes, feedback }) => {
         this.#mayCrash();
+        if (messages.some(({ at }) => at < this.#refusedBefore)) return messages;
         const session = name.id ?? `trace ${name.trace}`;
         const untimed = messages.map((message) => ({ ...message, at: undefined }));
         if (feedback !== undefined) this.#feedback.set(seed, { session, ...feedback });
         else if (!this.#requests.has(seed))
           this.#requests.set(seed, { session, messages: untimed, attributes });
         this.#mayCrash();
+        return [];
       },
       isKnownSession: async () => false,
       perTrace: this.#options.perTrace,
