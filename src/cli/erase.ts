@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 } from 'uuid';
-import { loadConfig, requireOwnViews, type Config } from '../config.ts';
+import { loadConfig, type Config } from '../config.ts';
 import { backupsHolding, type HoldingBackup } from '../domain/backups.ts';
 import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
@@ -17,14 +17,16 @@ import { LONGEST_WAITS } from '../doors/traces/assembly/trace-buffer.ts';
 import type { ConversationName } from '../doors/traces/assembly/records.ts';
 import { findErasedTraces } from '../doors/traces/find-erased.ts';
 import { forgetConversations } from '../doors/traces/forget-conversations.ts';
+import { epochsBehind } from '../worker/erasure/due-erasures.ts';
 import { findErased, NOTHING } from '../worker/erasure/erase-entries.ts';
 import { placeErasure, runErasures } from '../worker/erasure/executor.ts';
 import type { RebuildSettings } from '../worker/rebuild/rebuild.ts';
-import { verifyErasure, type Verified } from '../worker/erasure/verify.ts';
+import { verifyErasure, type Verified, type VerifySettings } from '../worker/erasure/verify.ts';
 import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import type { Registry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
+import { readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
@@ -32,6 +34,7 @@ import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
 import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
 import { onRegistry, withRegistry } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
+import { openErasedViews, openSharedErasure } from './erased-views.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
@@ -84,7 +87,6 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
         throw new UsageError(`At most ${MOST_ERASED_MESSAGES} messages are erased at once.`);
       const named = nameOf(kind, { instanceId, name, positions });
       return async (run) => {
-        requireOwnViews(loadConfig(), 'An erasure');
         let id = '';
         await onLedger(async ({ connection, registry, ledger }) => {
           const found = await registry.findInstance(instanceId);
@@ -176,7 +178,6 @@ const actions = {
     read(_, [file]) {
       if (file === undefined) throw new UsageError('again needs a FILE that "ledger" wrote.');
       return async (run) => {
-        requireOwnViews(loadConfig(), 'An erasure');
         const wanted = erasuresIn(file);
         let last: string | null = null;
         await onLedger(async ({ connection, ledger }) => {
@@ -207,7 +208,7 @@ const actions = {
           {
             connection,
             digest,
-            dataDir: config.dataDir,
+            behind: behindOf(config, connection),
             withoutTexts: await retentions.withoutTexts(),
             findInTraces: (one, spoken) =>
               findErasedTraces({ connection, buckets, registry, digest }, one, spoken),
@@ -220,6 +221,24 @@ const actions = {
     },
   }),
 };
+
+/** Says which views are from before an erasure, of this machine or of those that share them. */
+function behindOf(
+  { dataDir, viewsStore, streamReplicas: replicas }: Config,
+  connection: StreamConnection,
+): VerifySettings['behind'] {
+  if (viewsStore === null)
+    return async (erasure) => {
+      const older = epochsBehind(dataDir, [erasure]);
+      return older.length === 0 ? [] : [`views from before it are there: ${older.join(', ')}`];
+    };
+  return async ({ instanceId, redactedAt, requestedAt }) => {
+    const shared = await openSharedErasure(viewsStore, connection, replicas);
+    const epoch = readActiveEpoch(dataDir)?.epoch ?? 0;
+    const directoryOf = (shard: number): string => shardDirectory(dataDir, epoch, shard);
+    return shared.behind(instanceId, Date.parse(redactedAt ?? requestedAt), directoryOf);
+  };
+}
 
 interface Opened {
   readonly connection: StreamConnection;
@@ -237,7 +256,6 @@ function onLedger(work: (opened: Opened) => Promise<number | void>): Work {
 /** Runs the open erasures. If a service already does, waits for the erasure `id`. */
 async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   const config = loadConfig();
-  requireOwnViews(config, 'An erasure');
   for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
   const lock = await lockDataDirectory(config.dataDir, {
     name: 'rebuild',
@@ -275,8 +293,9 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
 async function eraseOpen(
   registry: Registry,
   settings: RebuildSettings,
-  { streamReplicas, traceWaitMs }: Config,
+  config: Config,
 ): ReturnType<typeof runErasures> {
+  const { streamReplicas, traceWaitMs } = config;
   const replicas = { replicas: streamReplicas };
   const { connection } = settings;
   const digest = registry.erasureDigest;
@@ -288,6 +307,7 @@ async function eraseOpen(
     ...settings,
     ledger: await ErasureLedger.open(connection, replicas),
     digest,
+    views: await openErasedViews(config, settings),
     retentions: await Retentions.open(connection, replicas),
     instances: () => registry.listInstances(),
     now: Date.now() * 1000,

@@ -14,7 +14,6 @@ import {
 } from '../domain/retention.ts';
 import { SetupError } from '../errors.ts';
 import type { Registry } from '../web/registry/registry.ts';
-import { loadConfig, requireOwnViews } from '../config.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onRegistry } from './nats-access.ts';
@@ -77,7 +76,6 @@ function setting({ project: name, instance }: Owner, retention: NewRetention | n
   if (instance !== undefined && !UUID_PATTERN.test(instance))
     throw new UsageError('--instance takes a UUID.');
   return onRetentions(async (opened) => {
-    requireOwnViews(loadConfig(), 'Retention');
     if (name === undefined) await setOfInstance(opened, instance!.toLowerCase(), retention);
     else await setOfProject(opened, name.trim(), retention);
     const { textDays, peopleDays, countDays } = retention ?? {};

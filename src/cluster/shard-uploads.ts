@@ -34,6 +34,8 @@ export interface ShardUploadsOptions {
   readonly guard: () => Promise<void>;
   /** Names of objects that are no files of a manifest and stay: the copies of the state. */
   readonly kept: () => Promise<readonly string[]>;
+  /** Generation of the shard's state. */
+  readonly generation: number;
   /** The shard's folder. */
   readonly directory: string;
   readonly shard: number;
@@ -55,6 +57,8 @@ export class ShardUploads {
   #isAdopted = false;
   #revision: number | null;
   #published: Manifest | null;
+  /** Generation of the state that `#published` was made from. */
+  #generation: number;
   #isDue = false;
   /** True from the news of a lost object until its file is uploaded again. */
   #isLost = false;
@@ -66,11 +70,12 @@ export class ShardUploads {
   private constructor(
     options: ShardUploadsOptions,
     revision: number,
-    { manifest, files }: Pick<PublishedShard, 'manifest' | 'files'>,
+    { manifest, files, generation }: Pick<PublishedShard, 'manifest' | 'files' | 'generation'>,
   ) {
     this.#options = options;
     this.#revision = revision;
     this.#published = manifest;
+    this.#generation = generation;
     this.#named = byDigest(files);
   }
 
@@ -79,12 +84,13 @@ export class ShardUploads {
     const { bucket, key, run, guard } = options;
     for (;;) {
       const before = await readKey<PublishedShard>(bucket, key);
-      const { manifest = null, files = {} } = before?.value ?? {};
-      const taken = { run, machine: hostname(), at: Date.now(), manifest, files };
+      const { manifest = null, files = {}, generation = 0 } = before?.value ?? {};
+      const known = { manifest, files, generation };
+      const taken = { run, machine: hostname(), at: Date.now(), ...known };
       // Right before: a process that was paused must not take it from the next owner.
       await guard();
       const revision = await writeKey(bucket, key, taken, before?.revision ?? null);
-      if (revision !== null) return new ShardUploads(options, revision, { manifest, files });
+      if (revision !== null) return new ShardUploads(options, revision, known);
     }
   }
 
@@ -155,10 +161,9 @@ export class ShardUploads {
   }
 
   async #publish(): Promise<void> {
-    const { directory, bucket, key, run, logger, shard } = this.#options;
+    const { directory, bucket, key, run, generation, logger, shard } = this.#options;
     const manifest = readManifest(directory);
-    if (manifest === null || this.#isBehind(manifest) || (!this.#isLost && isSame(manifest, this.#published)))
-      return;
+    if (manifest === null || this.#isBehind(manifest) || this.#isKnown(manifest)) return;
     const wanted = [...filesOf(manifest)];
     const missing = wanted.filter((file) => !this.#stored.has(file));
     const uploaded = await inTurns(missing, AT_ONCE, (file) => this.#upload(file));
@@ -168,7 +173,7 @@ export class ShardUploads {
       return;
     }
     const files = Object.fromEntries(wanted.map((file) => [file, this.#stored.get(file)!]));
-    const entry = { run, machine: hostname(), at: Date.now(), manifest, files };
+    const entry = { run, machine: hostname(), at: Date.now(), manifest, generation, files };
     const revision = await writeKey(bucket, key, entry, this.#revision);
     if (revision === null) {
       await this.#whenRefused();
@@ -188,6 +193,14 @@ export class ShardUploads {
     if (this.#published === null)
       logger.info({ event: 'shard_shared', shard }, 'the views of a shard are in the object store');
     this.#published = manifest;
+    this.#generation = generation;
+  }
+
+  /** True if all machines have seen this manifest: one of another state may have the same words. */
+  #isKnown(manifest: Manifest): boolean {
+    return (
+      !this.#isLost && this.#generation === this.#options.generation && isSame(manifest, this.#published)
+    );
   }
 
   /** True while less is counted than all machines have seen already. */
@@ -233,6 +246,7 @@ export class ShardUploads {
     }
     this.#revision = entry?.revision ?? null;
     this.#published = entry?.value.manifest ?? null;
+    this.#generation = entry?.value.generation ?? 0;
     const before = this.#named;
     this.#named = byDigest(entry?.value.files ?? {});
     for (const [sha256, { name }] of before)

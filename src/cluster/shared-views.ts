@@ -6,8 +6,15 @@
  * Test: test/cluster/machines.test.ts, test/cluster/shared-shard.test.ts.
  */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { StateAwaitedError, type OpenState, type SharedShard, type SharedShards } from '../domain/sharing.ts';
+import {
+  StateAwaitedError,
+  type OpenState,
+  type ShardOwner,
+  type SharedShard,
+  type SharedShards,
+} from '../domain/sharing.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
@@ -50,6 +57,8 @@ export interface SharedViewsOptions {
     readonly sharedWith: (shard: number, shards: number, others: number) => readonly number[];
     /** Calls back with the names of objects of a shard's key that machines cannot read. Returns what ends it. */
     readonly hearLost: (key: string, hear: (name: string) => void) => () => void;
+    /** Answers requests for a copy of the state of a shard's key. Returns what ends it. */
+    readonly answerCopies: (key: string, copy: () => Promise<void>) => () => void;
   };
   readonly logger: Logger;
   /** Default COPY_MS. */
@@ -59,6 +68,8 @@ export interface SharedViewsOptions {
 /** The part of a worker in the shared views. */
 export class SharedViews implements SharedShards {
   readonly #options: SharedViewsOptions;
+  /** The shards whose folders this process uses, with what their owner is told by; null: until it has opened them. */
+  readonly #used = new Map<number, (() => void) | null>();
 
   constructor(options: SharedViewsOptions) {
     this.#options = options;
@@ -69,6 +80,16 @@ export class SharedViews implements SharedShards {
   }
 
   async prepare(shard: number, directory: string): Promise<number> {
+    this.#used.set(shard, null);
+    try {
+      return await this.#prepare(shard, directory);
+    } catch (error) {
+      this.#used.delete(shard);
+      throw error;
+    }
+  }
+
+  async #prepare(shard: number, directory: string): Promise<number> {
     const { bucket, keys, views, stream, logger } = this.#options;
     const copies = this.#copiesOf(shard, directory);
     let taken: { readonly sequence: number } | null = null;
@@ -76,7 +97,7 @@ export class SharedViews implements SharedShards {
       taken = await copies.fetchNewer();
     } catch (error) {
       if (!(error instanceof ObjectStoreError)) throw error;
-      if (copies.own < 0) throw new StateAwaitedError(shard, { cause: error });
+      if (copies.own < 0 || (await copies.isVoid())) throw new StateAwaitedError(shard, { cause: error });
       logger.warn(
         { event: 'state_copy_failed', shard, err: error },
         'the object store does not answer: the worker goes on with the state that this machine has',
@@ -98,10 +119,12 @@ export class SharedViews implements SharedShards {
     shard: number,
     directory: string,
     state: OpenState,
-    guard: () => Promise<void>,
+    { guard, onVoid }: ShardOwner,
   ): Promise<SharedShard> {
-    const { bucket, store, keys, views, logger, copyMs = COPY_MS } = this.#options;
+    const { bucket, store, keys, views, stream, logger, copyMs = COPY_MS } = this.#options;
     const copies = this.#copiesOf(shard, directory);
+    const { generation } = copies;
+    this.#used.set(shard, onVoid);
     const uploads = await ShardUploads.open({
       bucket,
       store,
@@ -110,15 +133,25 @@ export class SharedViews implements SharedShards {
       run: randomUUID(),
       guard,
       kept: () => copies.kept(),
+      generation,
       directory,
       shard,
       logger,
+    }).catch((error: unknown) => {
+      this.#used.delete(shard);
+      throw error;
     });
-    const endHearing = this.#options.stream.hearLost(keys.shard(views, shard), (name) => uploads.lost(name));
     const closing = new AbortController();
+    // All copies use one file at first.
+    let last: Promise<unknown> = Promise.resolve();
+    const storeCopy = async (): Promise<void> => {
+      const stored = last.then(() => copies.store(state, closing.signal));
+      last = stored.catch(() => undefined);
+      await stored;
+    };
     const copy = async (): Promise<void> => {
       try {
-        await copies.store(state, closing.signal);
+        await storeCopy();
       } catch (error) {
         logger.warn(
           { event: 'state_copy_failed', shard, err: error },
@@ -126,6 +159,10 @@ export class SharedViews implements SharedShards {
         );
       }
     };
+    const endings = [
+      stream.hearLost(keys.shard(views, shard), (name) => uploads.lost(name)),
+      stream.answerCopies(keys.shard(views, shard), storeCopy),
+    ];
     const copying = repeat(copyMs, COPY_SHARE, copy);
     const looking = repeat(LOOK_MS, 1, async () => {
       if (await this.#isAnswered().catch(() => false)) looking.stop();
@@ -133,7 +170,7 @@ export class SharedViews implements SharedShards {
     return {
       published: () => uploads.push(),
       close: async () => {
-        endHearing();
+        for (const end of endings) end();
         looking.stop();
         copying.stop();
         await Promise.race([uploads.settle(), sleep(LAST_UPLOAD_MS)]);
@@ -142,8 +179,40 @@ export class SharedViews implements SharedShards {
         if (!uploads.isReplaced) await copy();
         clearTimeout(late);
         await Promise.all([uploads.close(), looking.ended]);
+        this.#used.delete(shard);
       },
     };
+  }
+
+  follow(directoryOf: (shard: number) => string): { stop(): Promise<void> } {
+    const { bucket, views, logger } = this.#options;
+    let seen = -1;
+    const looking = repeat(LOOK_MS, 1, async () => {
+      try {
+        const newest = await bucket.newestRevision(`${this.scope}.*.state`);
+        if (newest === seen) return;
+        const shards = Array.from({ length: views.shards }, (_, shard) => shard);
+        const isLeft = await Promise.all(shards.map((shard) => this.#isLeftVoid(shard, directoryOf(shard))));
+        if (!isLeft.includes(true)) seen = newest;
+      } catch (error) {
+        logger.debug({ event: 'states_unknown', err: error }, 'the copies of the shards cannot be looked at');
+      }
+    });
+    return {
+      stop: async () => {
+        looking.stop();
+        await looking.ended;
+      },
+    };
+  }
+
+  /** Deletes a void folder, or tells its owner. Returns true while it is there. */
+  async #isLeftVoid(shard: number, directory: string): Promise<boolean> {
+    const copies = this.#copiesOf(shard, directory);
+    if (!existsSync(directory) || !(await copies.isVoid())) return false;
+    if (this.#used.has(shard)) this.#used.get(shard)?.();
+    else await copies.forgetVoid();
+    return existsSync(directory);
   }
 
   #copiesOf(shard: number, directory: string): StateCopies {

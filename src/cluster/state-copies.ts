@@ -4,17 +4,20 @@
  *
  * Test: test/cluster/shared-shard.test.ts.
  */
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenState } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { DatabaseError, quoted, withDatabase } from '../store/duckdb.ts';
+import { replaceFile } from '../store/epochs/epochs.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
 import { DamagedObjectError, sha256Of, type ObjectStore } from '../store/objects/object-store.ts';
 import { readManifest, removePublished } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { readKey, writeKey, type StateObject, type StoredState } from './views-bucket.ts';
+import { NO_STATE, readKey, writeKey, type StateObject, type StoredState } from './views-bucket.ts';
+
+const GENERATION_FILE = 'GENERATION';
 
 export interface StateCopiesOptions {
   readonly bucket: KeyValueBucket;
@@ -38,8 +41,21 @@ export class StateCopies {
 
   /** Names of the objects that are kept. */
   async kept(): Promise<readonly string[]> {
-    const stored = (await readKey<StoredState>(this.#options.bucket, this.#options.key))?.value;
-    return [stored, stored?.before].flatMap((each) => (each === undefined ? [] : [each.name]));
+    return (await this.#stored()).copies.map(({ name }) => name);
+  }
+
+  /** Generation of what is in the folder. */
+  get generation(): number {
+    return generationIn(this.#options.directory);
+  }
+
+  /** True once data was taken out of the state that the folder still has. */
+  async isVoid(): Promise<boolean> {
+    return (await this.#stored()).generation > this.generation;
+  }
+
+  async #stored(): Promise<StoredState> {
+    return (await readKey<StoredState>(this.#options.bucket, this.#options.key))?.value ?? NO_STATE;
   }
 
   /** Stream sequence of the state in the folder, as far as it was published; -1 if there is none, or it is damaged. */
@@ -50,34 +66,52 @@ export class StateCopies {
   }
 
   /**
-   * Takes the newest stored copy that can be read, if it has counted more of the stream than the folder has. What was
-   * in the folder goes: a copy is whole. Call it before the state is opened.
+   * Takes the newest stored copy that can be read, if it has counted more of the stream than the folder has, or if what
+   * is there is void. What was in the folder goes: a copy is whole. Call it before the state is opened.
    *
    * @throws HeldStateError while another process has the state open
    * @throws ObjectStoreError
    */
   async fetchNewer(): Promise<StateObject | null> {
-    const { bucket, key, directory, shard, logger } = this.#options;
-    const stored = (await readKey<StoredState>(bucket, key))?.value;
-    if (stored === undefined || stored.sequence <= this.own) return null;
+    const { directory, shard, logger } = this.#options;
+    const { generation, copies } = await this.#stored();
+    const isVoid = generation > this.generation;
+    const newer = copies.filter(({ sequence }) => isVoid || sequence > this.own);
+    if (newer.length === 0 && !isVoid) return null;
     const file = join(directory, 'state.duckdb');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (existsSync(file)) await assertClosed(file);
     const fetched = join(directory, 'fetched.duckdb');
-    for (const copy of [stored, ...(stored.before === undefined ? [] : [stored.before])]) {
-      if (copy.sequence <= this.own || !(await this.#isFetched(copy, fetched))) continue;
-      rmSync(`${file}.wal`, { force: true });
-      // Published files of the state before it would be continued.
-      removePublished(directory);
-      renameSync(fetched, file);
-      for (const damaged of ['state', 'segments'] as const) clearDamage(directory, damaged);
-      logger.info(
-        { event: 'state_copy_taken', shard, sequence: copy.sequence },
-        'the worker goes on with a copy of the shard from the object store',
-      );
-      return copy;
+    let taken: StateObject | null = null;
+    for (const copy of newer) if (taken === null && (await this.#isFetched(copy, fetched))) taken = copy;
+    if (taken === null && !isVoid) return null;
+    for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
+    // Published files of the state before it would be continued.
+    removePublished(directory);
+    replaceFile(join(directory, GENERATION_FILE), String(generation));
+    if (taken !== null) renameSync(fetched, file);
+    for (const damaged of ['state', 'segments'] as const) clearDamage(directory, damaged);
+    logger.info(
+      { event: 'state_copy_taken', shard, generation, sequence: taken?.sequence ?? 0 },
+      taken === null
+        ? 'the worker counts the shard anew: data was taken out of what it had, and no copy is left'
+        : 'the worker goes on with a copy of the shard from the object store',
+    );
+    return taken;
+  }
+
+  /** Deletes what the folder has of an earlier generation, unless another process has it open. */
+  async forgetVoid(): Promise<void> {
+    const { directory } = this.#options;
+    if (!existsSync(directory) || !(await this.isVoid())) return;
+    const file = join(directory, 'state.duckdb');
+    try {
+      if (existsSync(file)) await assertClosed(file);
+    } catch (error) {
+      if (error instanceof HeldStateError) return;
+      throw error;
     }
-    return null;
+    if (await this.isVoid()) rmSync(directory, { recursive: true, force: true });
   }
 
   async #isFetched(copy: StateObject, file: string): Promise<boolean> {
@@ -94,27 +128,32 @@ export class StateCopies {
     return false;
   }
 
-  /** Stores a copy, unless what is stored has counted as much. A newer copy of another owner stays. */
-  async store(state: OpenState, signal?: AbortSignal): Promise<StoredState | null> {
+  /**
+   * Stores a copy, unless what is stored has counted as much, or data was taken out of it meanwhile. A newer copy of
+   * another owner stays. Returns the stored copy.
+   */
+  async store(state: OpenState, signal?: AbortSignal): Promise<StateObject | null> {
     const { bucket, store, key, prefix, directory } = this.#options;
     const file = join(directory, 'upload.duckdb');
     try {
       const before = await readKey<StoredState>(bucket, key);
-      if (before !== null && before.value.sequence >= state.sequence) return null;
+      const { generation, begunAt, copies } = before?.value ?? NO_STATE;
+      const [newest, ...older] = copies;
+      const isOlder = (sequence: number): boolean => newest !== undefined && newest.sequence >= sequence;
+      if (generation > this.generation || isOlder(state.sequence)) return null;
       const { sequence } = await state.copyTo(file);
-      if (before !== null && before.value.sequence >= sequence) return null;
+      if (isOlder(sequence)) return null;
       const sha256 = await sha256Of(file);
-      const stored: StoredState = {
-        name: `${prefix}states/${sha256}`,
-        sha256,
-        sequence,
-        at: Date.now(),
-        ...(before === null ? {} : { before: objectOf(before.value) }),
-      };
+      const stored = { name: `${prefix}states/${sha256}`, sha256, sequence };
       await store.upload(stored.name, file, signal);
-      if ((await writeKey(bucket, key, stored, before?.revision ?? null)) === null) return null;
+      const next = { generation, begunAt, at: Date.now(), copies: copies.slice(0, 1) };
+      const value = { ...next, copies: [stored, ...next.copies] };
+      if ((await writeKey(bucket, key, value, before?.revision ?? null)) === null) {
+        if (!(await this.kept()).includes(stored.name)) await store.remove(stored.name, signal);
+        return null;
+      }
       // The one before it stays: another machine may be reading it, and the newest may be lost.
-      if (before?.value.before !== undefined) await store.remove(before.value.before.name, signal);
+      for (const { name } of older) await store.remove(name, signal);
       return stored;
     } finally {
       for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
@@ -122,8 +161,10 @@ export class StateCopies {
   }
 }
 
-function objectOf({ name, sha256, sequence }: StateObject): StateObject {
-  return { name, sha256, sequence };
+/** Generation of the state in a folder: 0 unless it was taken from a copy of a later one. */
+export function generationIn(directory: string): number {
+  const file = join(directory, GENERATION_FILE);
+  return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
 }
 
 /** @throws HeldStateError when another process has the file open: it would write its log beside the new file */

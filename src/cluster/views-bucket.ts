@@ -27,6 +27,8 @@ export interface PublishedShard {
   readonly at: number;
   /** Null before the first publication. */
   readonly manifest: Manifest | null;
+  /** Generation of the state from which the manifest was made. */
+  readonly generation: number;
   /** The objects of the manifest's files. */
   readonly files: Readonly<Record<string, StoredFile>>;
 }
@@ -38,12 +40,19 @@ export interface StateObject extends StoredFile {
 }
 
 /** The copies with which another machine goes on. */
-export interface StoredState extends StateObject {
-  /** When it was made, by the owner's clock, milliseconds since 1970-01-01 UTC. */
+export interface StoredState {
+  /** Raised when data is taken out of the state: whatever was made of an earlier one is void. */
+  readonly generation: number;
+  /** When the generation began, milliseconds since 1970-01-01 UTC; 0 for the first one. */
+  readonly begunAt: number;
+  /** When the newest copy was made, by the owner's clock, milliseconds since 1970-01-01 UTC. */
   readonly at: number;
-  /** The copy before it, which is kept as long. */
-  readonly before?: StateObject;
+  /** The newest copy, and the one before it. Without any, the shard begins with the stream. */
+  readonly copies: readonly StateObject[];
 }
+
+/** Of a shard of which nothing was copied yet. */
+export const NO_STATE: StoredState = { generation: 0, begunAt: 0, at: 0, copies: [] };
 
 /** Views that machines make together. Machines with other code, models or views make others. */
 export interface SharedDefinition {
@@ -57,6 +66,9 @@ export interface ActiveViews extends SharedDefinition {
   /** Scopes of views that answered before, the latest first: they do not answer again. */
   readonly former: readonly string[];
 }
+
+/** Layout of the values: what was written with another one is not read. */
+const LAYOUT = 2;
 
 /** Opens the bucket, and creates it if it is missing. */
 export function openViewsBucket(connection: StreamConnection, replicas: number): Promise<KeyValueBucket> {
@@ -78,7 +90,7 @@ export class ViewsKeys {
    */
   static async open(bucket: KeyValueBucket, url: string): Promise<ViewsKeys> {
     const { bucket: container, prefix } = placeIn(url);
-    const place = digest(`${container}/${prefix}`);
+    const place = digest(`${LAYOUT}/${container}/${prefix}`);
     const key = `${place}.installation`;
     await bucket.create(key, randomUUID());
     const entry = await bucket.get(key);
@@ -105,9 +117,44 @@ export class ViewsKeys {
   }
 
   /** Beginning of the names of all objects of a shard. */
-  objects({ definition, shards }: SharedDefinition, shard: number): string {
-    return `${this.#installation}/${digest(definition)}-${shards}/${shard}/`;
+  objects(views: SharedDefinition, shard: number): string {
+    return this.#objectsOf({ scope: this.scopeOf(views), shard });
   }
+
+  /** All shards of any definition of which something is in the bucket. */
+  async known(bucket: KeyValueBucket): Promise<KnownShard[]> {
+    const found = new Map<string, KnownShard>();
+    const watch = bucket.watch((key, value) => {
+      const [, scope, digits, shard] = /^(\w+\.\w+-(\d+))\.(\d+)(?:\.state)?$/.exec(key) ?? [];
+      if (value === null || scope?.startsWith(`${this.#place}.`) !== true) return;
+      const of = { scope, shards: Number(digits), shard: Number(shard) };
+      const name = `${scope}.${shard}`;
+      found.set(name, { ...of, key: name, stateKey: `${name}.state`, objects: this.#objectsOf(of) });
+    });
+    try {
+      await watch.loaded;
+    } finally {
+      await watch.close();
+    }
+    return [...found.values()];
+  }
+
+  #objectsOf({ scope, shard }: Pick<KnownShard, 'scope' | 'shard'>): string {
+    return `${this.#installation}/${scope.slice(this.#place.length + 1)}/${shard}/`;
+  }
+}
+
+/** A shard of views, whatever their definition. */
+export interface KnownShard {
+  /** As `scopeOf` gives it. */
+  readonly scope: string;
+  /** Number of shards of these views. */
+  readonly shards: number;
+  readonly shard: number;
+  readonly key: string;
+  readonly stateKey: string;
+  /** Beginning of the names of its objects. */
+  readonly objects: string;
 }
 
 function digest(text: string): string {

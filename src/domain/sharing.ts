@@ -25,6 +25,14 @@ export interface SharedShard {
   close(): Promise<void>;
 }
 
+/** What a worker tells of a shard that it owns. */
+export interface ShardOwner {
+  /** Rejects when another worker may own it by now. */
+  readonly guard: () => Promise<void>;
+  /** Called when data was taken out of the state: the owner closes the shard, and opens it anew. */
+  readonly onVoid: () => void;
+}
+
 /** How shards are shared among machines. */
 export interface SharedShards {
   /** Workers with the same scope divide the shards among themselves: letters, digits, `-` and `.`. */
@@ -36,6 +44,11 @@ export interface SharedShards {
    * @throws StateAwaitedError when another try may succeed
    */
   prepare(shard: number, directory: string): Promise<number>;
-  /** Shares the open shard. `guard` rejects when another worker may own it by now. */
-  open(shard: number, directory: string, state: OpenState, guard: () => Promise<void>): Promise<SharedShard>;
+  /** Shares the open shard. */
+  open(shard: number, directory: string, state: OpenState, owner: ShardOwner): Promise<SharedShard>;
+  /**
+   * Follows the shards of which data is taken out: tells their owners, and deletes what `directoryOf` has of those that
+   * this process does not own.
+   */
+  follow(directoryOf: (shard: number) => string): { stop(): Promise<void> };
 }

@@ -26,12 +26,15 @@ export function startAutoErase({
   ledger,
   isRetentionDue,
   dataDir,
+  isShared,
   logger,
 }: {
   ledger: ErasureLedger;
   /** `now`: microseconds. */
   isRetentionDue: (now: number) => Promise<boolean>;
   dataDir: string;
+  /** Machines share the views: those of this machine are never behind. */
+  isShared: boolean;
   logger: Logger;
 }): AutoErase {
   const ending = new AbortController();
@@ -52,7 +55,7 @@ export function startAutoErase({
         if (revision === seen && !isAging) continue;
         const all = await ledger.list();
         const open = all.filter(({ state }) => state !== 'DONE');
-        const isBehind = epochsBehind(dataDir, all).length > 0;
+        const isBehind = !isShared && epochsBehind(dataDir, all).length > 0;
         if (open.length === 0 && !isBehind) seen = revision;
         const isWanted = isAging || isBehind || open.some((erasure) => isDue(erasure, Date.now()));
         if (!isWanted || ending.signal.aborted || !(await isRebuildWanted(dataDir))) continue;

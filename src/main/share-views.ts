@@ -14,7 +14,8 @@ import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
 import { hearNotices, sendNotice } from '../stream/notices.ts';
-import { lostObjectSubject, partitionsOf } from '../stream/subjects.ts';
+import { answerRequests } from '../stream/request-reply.ts';
+import { lostObjectSubject, partitionsOf, sharedCopySubject } from '../stream/subjects.ts';
 
 /** Shares the shards that a worker makes. */
 export async function shareViews(
@@ -40,6 +41,11 @@ export async function shareViews(
         hearNotices(connection, lostObjectSubject(key), (name) => {
           if (typeof name === 'object' && name !== null && 'name' in name && typeof name.name === 'string')
             hear(name.name);
+        }),
+      answerCopies: (key, copy) =>
+        answerRequests(connection, sharedCopySubject(key), async () => {
+          await copy();
+          return true;
         }),
     },
     logger,

@@ -9,7 +9,6 @@ import { Outbox } from '../doors/alerts/outbox.ts';
 import { Rules } from '../doors/alerts/rules.ts';
 import { AlertService } from '../doors/alerts/service.ts';
 import { loadConfig, type PeopleConfig } from '../config.ts';
-import { AppError } from '../errors.ts';
 import { Turns, type TurnsOptions } from '../domain/turns.ts';
 import { FailureLog, ServiceWatch } from '../health/service-watch.ts';
 import { createApp } from '../web/app.ts';
@@ -439,10 +438,7 @@ async function openQuery(
     alerts: alertsOf(alerts),
     erasures: {
       eraser: {
-        erase: async (request) => {
-          refuseWhereShared();
-          return eraser.get().erase(request);
-        },
+        erase: async (request) => eraser.get().erase(request),
       },
       targets: new ErasureTargets(reading),
       ledger: {
@@ -452,15 +448,9 @@ async function openQuery(
       backups: { list: async () => backupLedger.get().list() },
       retentions: {
         retentionOf: async (id) => retentions.get().retentionOf(id),
-        setRetention: async (id, retention) => {
-          refuseWhereShared();
-          return retentions.get().setRetention(id, retention);
-        },
+        setRetention: async (id, retention) => retentions.get().setRetention(id, retention),
         ofProject: async (id) => retentions.get().ofProject(id),
-        setOfProject: async (setting) => {
-          refuseWhereShared();
-          return retentions.get().setOfProject(setting);
-        },
+        setOfProject: async (setting) => retentions.get().setOfProject(setting),
         retained: async () => retentions.get().retained(),
         find: async (id) => retentions.get().find(id),
       },
@@ -551,15 +541,6 @@ function registryOf({
       issueSessionIds: async (options) => registry.get().issueSessionIds(options),
     },
   };
-}
-
-/** An erasure rewrites the views of one machine, and knows no copies in an object store yet. */
-function refuseWhereShared(): void {
-  if (config.viewsStore !== null)
-    throw new AppError(
-      'CONFLICT',
-      'Machines that share their views (VIEWS_URL) can neither erase nor set how long texts are kept yet.',
-    );
 }
 
 function readinessChecks({ registry, connection }: Awaited, readers: ShardReaders | null): ReadinessCheck[] {

@@ -161,17 +161,12 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
   const isRetentionDue = createDueLook(retentions, () => listInstances(connection));
-  if (sharing === null) {
-    const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, logger });
-    lifecycle.opened('erasures', () => erasing.stop());
-  } else if (
-    (await ledger.list()).some(({ state }) => state !== 'DONE') ||
-    (await isRetentionDue(Date.now() * 1000))
-  )
-    logger.error(
-      { event: 'erasures_wait' },
-      'erasures or texts that were kept long enough wait: machines that share their views (VIEWS_URL) do not erase yet',
-    );
+  const isShared = sharing !== null;
+  const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, isShared, logger });
+  lifecycle.opened('erasures', () => erasing.stop());
+  const { epoch } = active;
+  const following = sharing?.follow((shard) => shardDirectory(config.dataDir, epoch, shard));
+  lifecycle.opened('shards that others make anew', () => following?.stop());
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
     dataDir: config.dataDir,

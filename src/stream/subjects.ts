@@ -56,6 +56,11 @@ export function lostObjectSubject(key: string): string {
   return `undertone.lost.${key}`;
 }
 
+/** Subject on which the owner of a key of shared views answers requests for a copy of its state in the object store. */
+export function sharedCopySubject(key: string): string {
+  return `undertone.copy.${key}`;
+}
+
 /** Subject on which the worker that has a shard's views open answers requests for a copy. */
 export function copySubject(viewsId: string, epoch: number, shard: number): string {
   return `undertone.copy.${viewsId}.${epoch}.${shard}`;

@@ -49,6 +49,7 @@ export async function joinWorkers(options: MembershipOptions, active: Epoch): Pr
       publishEveryMs: PUBLISH_EVERY_MS,
       setAside: (entry, reason) => deadLetter(connection, entry, reason),
       guard: () => lease.confirm(),
+      onVoid: () => void leases.release(shard),
       waitForLockMs,
       haltWhenLost: true,
     });

@@ -65,6 +65,8 @@ export interface ShardOptions {
   readonly setAside: (entry: Delivered, reason: string) => Promise<void>;
   /** Rejects when another worker may own the shard by now. Called right before each commit. */
   readonly guard?: () => Promise<void>;
+  /** Called when data was taken out of the state, and the shard must be opened anew. */
+  readonly onVoid?: () => void;
   /** Opens the writer of the shard. Left out: the service names and summarises itself. */
   readonly openWriter?: OpenShardWriter;
   /** Opens the evaluation of the shard's alerts. Left out: alerts are not evaluated. */
@@ -185,7 +187,7 @@ async function openStore(options: ShardOptions, directory: string): Promise<Stat
 }
 
 async function shareShard(
-  { sharing, shard, guard = () => Promise.resolve() }: ShardOptions,
+  { sharing, shard, guard = () => Promise.resolve(), onVoid = () => undefined }: ShardOptions,
   directory: string,
   store: StateStore,
 ): Promise<SharedShard | undefined> {
@@ -198,7 +200,7 @@ async function shareShard(
       },
       copyTo: (file) => copyOpenState(store, basename(file)),
     },
-    guard,
+    { guard, onVoid },
   );
 }
 

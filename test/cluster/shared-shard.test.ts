@@ -98,6 +98,7 @@ describe('a shared shard', () => {
       run,
       guard: guardOf(run),
       kept: async () => [],
+      generation: 0,
       directory: fixture.directory,
       shard: 0,
       logger,
@@ -322,7 +323,7 @@ describe('a shared shard', () => {
       await count(100);
       const third = (await store())!;
       const stored = await readKey<StoredState>(bucket, keys.state(VIEWS, 0));
-      equal(stored!.value.before !== undefined, true);
+      equal(stored!.value.copies.length, 2);
       await objects.store.remove(third.name);
       equal(await there.fetchNewer(), null);
       rmSync(join(folder.path, 'state.duckdb'));
@@ -474,6 +475,7 @@ describe('a shared shard', () => {
           newestOf: async () => newest,
           sharedWith: () => [0],
           hearLost: () => () => undefined,
+          answerCopies: () => () => undefined,
         },
         logger,
       });
@@ -517,6 +519,7 @@ describe('a shared shard', () => {
       newestOf: async (shard: number) => (shard === 0 ? 2 : 0),
       sharedWith: () => [0],
       hearLost: () => () => undefined,
+      answerCopies: () => () => undefined,
     };
     const make = (views: SharedDefinition): SharedViews =>
       new SharedViews({ bucket, store: objects.store, keys, views, stream, logger });
@@ -527,7 +530,7 @@ describe('a shared shard', () => {
         shard,
         fixture.directory,
         { sequence: 0, copyTo: () => Promise.reject(new Error('not now')) },
-        async () => undefined,
+        { guard: async () => undefined, onVoid: () => undefined },
       );
     const publish = async (shard: Awaited<ReturnType<typeof open>>): Promise<void> => {
       shard.published();

@@ -124,6 +124,12 @@ export class Leases {
     return this.#firstRound.promise;
   }
 
+  /** Lets go of a shard, which this process may gain again. */
+  async release(shard: number): Promise<void> {
+    const lease = this.#held.get(shard);
+    if (lease !== undefined) await this.#letGo(lease);
+  }
+
   /** Lets go of all shards, so that others get them at once. */
   async close(): Promise<void> {
     if (this.#closed) return;

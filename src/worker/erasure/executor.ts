@@ -10,7 +10,7 @@ import type { Erasure, ErasureDigest, ErasureSource } from '../../domain/erasure
 import type { RetentionRun } from '../../domain/retention.ts';
 import { SetupError } from '../../errors.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
-import { InterruptedError, liveSequences } from '../rebuild/replay.ts';
+import { InterruptedError } from '../rebuild/replay.ts';
 import type { ErasureLedger } from '../../stream/ledgers/erasure-ledger.ts';
 import type { Retentions } from '../../stream/ledgers/retentions.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
@@ -19,7 +19,7 @@ import { Leases } from '../../stream/kv/leases.ts';
 import { isDeadHolder, thisHolder } from '../../stream/kv/process-identity.ts';
 import { publishEntry } from '../../stream/log/publish-entry.ts';
 import { extentOf } from '../../stream/archive/archive.ts';
-import { partitionOf, TRACES_STREAM } from '../../stream/subjects.ts';
+import { TRACES_STREAM } from '../../stream/subjects.ts';
 import { forgetIn, type Forgotten } from '../../store/live/forget.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
 import { begunAt, epochsBehind, erasuresAfter, isDue } from './due-erasures.ts';
@@ -27,7 +27,7 @@ import { dueNow, type ListInstances } from './due-retention.ts';
 import { eraseEntries, eraseLateLetters, plannedPositions, type EraseSettings } from './erase-entries.ts';
 import { NOTHING_PLANNED } from './planned.ts';
 import { retain } from './retain.ts';
-import { activeEpoch, dropFormerViews, dropUnfinishedViews, recount } from './recount.ts';
+import { activeEpoch, dropFormerViews, type ErasedViews } from './recount.ts';
 
 /** Time for the worker to count what was sent before an erasure. */
 const COUNTED_WITHIN_MS = 600_000;
@@ -38,6 +38,7 @@ const LOOK_MS = 200;
 export interface ErasureSettings extends RebuildSettings {
   readonly ledger: ErasureLedger;
   readonly digest: ErasureDigest;
+  readonly views: ErasedViews;
   readonly retentions: Retentions;
   readonly instances: ListInstances;
   /** Microseconds since 1970-01-01 UTC. */
@@ -63,7 +64,7 @@ export async function runErasures(settings: ErasureSettings): Promise<ExecutorWo
   const { connection, ledger, retentions, instances, now } = settings;
   const isAging = (await dueNow(retentions, instances, now)).length > 0;
   if (!isAging && (await openErasures(ledger)).length === 0) {
-    await rebuildBehind(settings);
+    if (!settings.views.isShared) await rebuildBehind(settings);
     return { erasures: [], runs: [] };
   }
   const holder = thisHolder();
@@ -91,12 +92,12 @@ export async function runErasures(settings: ErasureSettings): Promise<ExecutorWo
 }
 
 async function eraseOpen(settings: ErasureSettings, lease: Lease): Promise<readonly Erasure[]> {
-  const { connection, ledger, progress, dataDir } = settings;
+  const { connection, ledger, progress, views } = settings;
   const open = await placed(settings, await openErasures(ledger));
   if (open.length === 0) return [];
   const waiting = (await extentOf(connection, TRACES_STREAM)).lastSequence;
   try {
-    if (open.some(({ state }) => state !== 'REBUILDING')) dropUnfinishedViews(dataDir);
+    if (open.some(({ state }) => state !== 'REBUILDING')) views.dropUnfinished();
     for (const erasure of open) {
       if (erasure.state === 'REBUILDING') continue;
       await whenCounted(settings, erasure);
@@ -138,11 +139,11 @@ async function recounted(
   settings: ErasureSettings,
   open: readonly Erasure[],
 ): Promise<readonly ErasureSource[]> {
-  const { ledger, digest, analysis, carried, progress } = settings;
+  const { ledger, digest, analysis, carried, progress, views } = settings;
   const { firstSequence, lastSequence } = await readExtent(settings.connection);
   const isWhole = firstSequence <= 1 || lastSequence === 0;
   const sources = open.map(({ instanceId }): ErasureSource =>
-    isWhole && !carried.has(instanceId) ? 'STREAM' : 'FACTS',
+    isWhole && !views.isShared && !carried.has(instanceId) ? 'STREAM' : 'FACTS',
   );
   // The views of an earlier run suffice only if the source is still the same.
   const isCounted = ({ state, receipt }: Erasure, at: number): boolean =>
@@ -162,7 +163,7 @@ async function recounted(
     }
     const except = new Set(waiting.map(({ instanceId }) => instanceId));
     try {
-      await recount(settings, except, async (file) => void (await forgetIn(file, forgotten)));
+      await views.recount(except, async (file) => void (await forgetIn(file, forgotten)));
     } catch (error) {
       // The live views have another definition. When all sources are the stream, the rebuild that follows suffices.
       if (!(error instanceof SetupError) || sources.includes('FACTS')) throw error;
@@ -256,12 +257,10 @@ async function whenSpansWent(
  * Resolves once the live views contain everything sent before an erasure, so that no entry is redacted before it is
  * counted.
  */
-async function whenCounted({ dataDir, signal, shards }: ErasureSettings, erasure: Erasure): Promise<void> {
+async function whenCounted({ views, signal, shards }: ErasureSettings, erasure: Erasure): Promise<void> {
   const deadline = performance.now() + COUNTED_WITHIN_MS;
   for (;;) {
-    const active = activeEpoch(dataDir);
-    const counted = liveSequences(dataDir, active, active)[partitionOf(erasure.instanceId) % active.shards];
-    if ((counted ?? 0) >= erasure.position) return;
+    if ((await views.reached(erasure.instanceId)) >= erasure.position) return;
     if (signal.aborted) throw new InterruptedError();
     if (performance.now() > deadline)
       throw new SetupError(

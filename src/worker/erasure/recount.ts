@@ -7,19 +7,47 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../../errors.ts';
 import type { Forget } from '../rebuild/from-facts.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
+import { liveSequences } from '../rebuild/replay.ts';
 import { readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../../store/epochs/epochs.ts';
+import { partitionOf } from '../../stream/subjects.ts';
 
 /** Time for the other processes to close the former views after a switch. */
 const LET_GO_MS = 3000;
 
-export type RecountSettings = RebuildSettings;
+/** The views out of which data is taken: those of this machine, or those that machines share. */
+export interface ErasedViews {
+  /** True if nothing is rebuilt from the stream afterwards. */
+  readonly isShared: boolean;
+  /** Stream sequence up to which the answers have what was sent to an instance. */
+  reached(instanceId: string): Promise<number>;
+  /** Drops what was begun before and has the data. */
+  dropUnfinished(): void;
+  /** Makes the views of some instances without what `forget` removes from copies of their databases. */
+  recount(instances: ReadonlySet<string>, forget: Forget): Promise<void>;
+}
+
+export type RecountSettings = RebuildSettings & { readonly views: ErasedViews };
+
+/** The views of this machine. */
+export function ownViews(settings: RebuildSettings): ErasedViews {
+  const { dataDir } = settings;
+  return {
+    isShared: false,
+    reached: async (instanceId) => {
+      const active = activeEpoch(dataDir);
+      return liveSequences(dataDir, active, active)[partitionOf(instanceId) % active.shards] ?? 0;
+    },
+    dropUnfinished: () => dropUnfinishedViews(dataDir),
+    recount: (instances, forget) => recount(settings, instances, forget),
+  };
+}
 
 /**
  * Rebuilds the views from the facts of the live ones, less what `forget` removes from copies of them, and deletes the
  * former views. `except`: instances that may differ. Rejects as `rebuild` does.
  */
-export async function recount(
-  settings: RecountSettings,
+async function recount(
+  settings: RebuildSettings,
   except: ReadonlySet<string>,
   forget: Forget,
 ): Promise<void> {
@@ -35,7 +63,7 @@ export async function dropFormerViews(dataDir: string): Promise<void> {
 }
 
 /** Deletes unfinished views: they were begun before the erasure and contain what it removes. */
-export function dropUnfinishedViews(dataDir: string): void {
+function dropUnfinishedViews(dataDir: string): void {
   const { epoch, previous } = activeEpoch(dataDir);
   removeOtherEpochs(dataDir, [epoch, previous?.epoch ?? epoch]);
 }

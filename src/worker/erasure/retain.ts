@@ -17,7 +17,7 @@ import { partitionOf } from '../../stream/subjects.ts';
 import { dueNow, type ListInstances } from './due-retention.ts';
 import { eachEntry, payloadOf, recordIn } from './erase-entries.ts';
 import { createPace } from './pace.ts';
-import { dropUnfinishedViews, recount, type RecountSettings } from './recount.ts';
+import type { RecountSettings } from './recount.ts';
 import { Trimming } from './trimming.ts';
 
 /** Nobody waits for a retention: the server writes for it in at most this share of the time. */
@@ -89,10 +89,10 @@ async function current(runs: Retentions, of: readonly RetentionRun[]): Promise<R
 
 /** Ages the views before the stream: without the texts, a message cannot be counted again. */
 async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]): Promise<void> {
-  const { runs, analysis } = settings;
+  const { runs, analysis, views } = settings;
   const waiting = (await current(runs, due)).filter(({ position }) => position === null);
   if (waiting.length === 0) return;
-  dropUnfinishedViews(settings.dataDir);
+  views.dropUnfinished();
   const names = new Map<string, (externalId: string) => string>();
   for (const { instanceId, cutoffs } of waiting)
     if (cutoffs.people !== null) names.set(instanceId, await runs.names(instanceId));
@@ -103,7 +103,7 @@ async function ageViews(settings: RetainSettings, due: readonly RetentionRun[]):
   );
   const deferred = new Set<string>();
   const found = new Map<string, { readonly position: number; readonly counts: AgedCounts }>();
-  await recount(settings, new Set(waiting.map(({ instanceId }) => instanceId)), async (file) => {
+  await views.recount(new Set(waiting.map(({ instanceId }) => instanceId)), async (file) => {
     const { sequence, counts } = await forgetIn(file, aged);
     for (const [at, went] of counts.entries()) {
       const { instanceId } = aged[at]!;

@@ -9,7 +9,6 @@ import type { StreamConnection } from '../../stream/connection.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
 import { partitionOf } from '../../stream/subjects.ts';
 import { eachEntry, findErased } from './erase-entries.ts';
-import { epochsBehind } from './due-erasures.ts';
 
 /** Sentences, for people. */
 export interface Verified {
@@ -24,7 +23,8 @@ export interface Verified {
 export interface VerifySettings {
   readonly connection: StreamConnection;
   readonly digest: ErasureDigest;
-  readonly dataDir: string;
+  /** Sentences about views that are from before an erasure. */
+  readonly behind: (erasure: Erasure) => Promise<string[]>;
   /** Instances of which retention took texts. */
   readonly withoutTexts: ReadonlySet<string>;
   /** Looks at what spans become conversations from. */
@@ -45,9 +45,8 @@ const UNSEEN = [
 
 /** Looks again at every place that the erasure reaches. */
 export async function verifyErasure(settings: VerifySettings, erasure: Erasure): Promise<Verified> {
-  const { dataDir } = settings;
   const { messages, entries, deadLetters } = await findErased(settings, erasure);
-  const older = epochsBehind(dataDir, [erasure]);
+  const older = await settings.behind(erasure);
   const traces = await settings.findInTraces(erasure, () => spokenSessions(settings, erasure));
   return {
     left: [
@@ -56,7 +55,7 @@ export async function verifyErasure(settings: VerifySettings, erasure: Erasure):
         ? []
         : [`the stream holds ${count(messages)} messages of it in ${count(entries)} entries`]),
       ...(deadLetters === 0 ? [] : [`${count(deadLetters)} dead letters hold something of it`]),
-      ...(older.length === 0 ? [] : [`views from before it are there: ${older.join(', ')}`]),
+      ...older,
       ...traces.left,
     ],
     seen: erasure.kind === 'MESSAGES' ? SEEN.slice(0, 1) : SEEN,

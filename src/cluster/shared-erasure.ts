@@ -1,0 +1,252 @@
+/**
+ * Takes data out of shards that machines share. A copy of each state is made without it, and becomes the beginning of a
+ * new generation, which the owner of the shard goes on with; what was made of an earlier generation is void, wherever it
+ * is. Answers stay as they are until the owner has published the new one.
+ *
+ * Test: test/cluster/machines.test.ts, test/cluster/shared-shard.test.ts.
+ */
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SetupError } from '../errors.ts';
+import { DamagedObjectError, sha256Of, type ObjectStore } from '../store/objects/object-store.ts';
+import { completeUntil } from '../store/published/manifest.ts';
+import type { KeyValueBucket } from '../stream/kv/key-value.ts';
+import { generationIn } from './state-copies.ts';
+import {
+  NO_STATE,
+  readKey,
+  writeKey,
+  type ActiveViews,
+  type KnownShard,
+  type PublishedShard,
+  type StateObject,
+  type StoredState,
+  type ViewsKeys,
+} from './views-bucket.ts';
+
+/** Time for the owner of a shard to go on with a new generation, milliseconds. */
+const PUBLISHED_WITHIN_MS = 30 * 60_000;
+const LOOK_MS = 200;
+
+export interface SharedErasureOptions {
+  readonly bucket: KeyValueBucket;
+  readonly store: Pick<ObjectStore, 'upload' | 'download' | 'remove' | 'list'>;
+  readonly keys: ViewsKeys;
+  /** Asks the owner of a shard's key for a copy of its state; false if nobody owns it. */
+  readonly askForCopy: (key: string) => Promise<boolean>;
+  /** The shard among `shards` that has an instance. */
+  readonly shardOf: (instanceId: string, shards: number) => number;
+}
+
+/** How states are made without what is to be forgotten. */
+export interface Making {
+  /** Makes `state.duckdb` of `directory` from a database. */
+  readonly refold: (from: string, directory: string) => Promise<unknown>;
+  /** For files of this process; what is in it goes. */
+  readonly folder: string;
+  readonly signal: AbortSignal;
+  /** Default PUBLISHED_WITHIN_MS. */
+  readonly withinMs?: number;
+}
+
+/** A shard whose new generation its owner has yet to publish. */
+interface Begun {
+  readonly known: KnownShard;
+  readonly generation: number;
+  /** The copies of the generation before it. */
+  readonly former: readonly StateObject[];
+}
+
+/** The shared views out of which an erasure takes data. */
+export class SharedErasure {
+  readonly #options: SharedErasureOptions;
+
+  constructor(options: SharedErasureOptions) {
+    this.#options = options;
+  }
+
+  /** Stream sequence up to which all machines see what was sent to an instance. */
+  async reached(instanceId: string): Promise<number> {
+    const { bucket, keys, shardOf } = this.#options;
+    const views = await this.#active();
+    const entry = await readKey<PublishedShard>(bucket, keys.shard(views, shardOf(instanceId, views.shards)));
+    const manifest = entry?.value.manifest ?? null;
+    return manifest === null ? 0 : completeUntil(manifest);
+  }
+
+  /**
+   * Takes data of some instances out of their shards: `forget` removes it from a copy of a state. Views that do not
+   * answer begin with the stream again. Resolves once all machines see the shards without it, and no object is left that
+   * they were made of.
+   *
+   * @throws SetupError when the owner of a shard does not take part
+   */
+  async recount(
+    making: Making,
+    instances: ReadonlySet<string>,
+    forget: (file: string, shard: number) => Promise<void>,
+  ): Promise<void> {
+    const { bucket, keys, shardOf } = this.#options;
+    const { folder, signal } = making;
+    const active = keys.scopeOf(await this.#active());
+    const affected = (await keys.known(bucket)).filter(({ shard, shards }) =>
+      [...instances].some((id) => shardOf(id, shards) === shard),
+    );
+    rmSync(folder, { recursive: true, force: true });
+    try {
+      const begun: Begun[] = [];
+      for (const known of affected)
+        if (known.scope === active)
+          begun.push(await this.#begin(making, known, (file) => forget(file, known.shard)));
+        else await this.#drop(known, signal);
+      for (const each of begun) await this.#whenPublished(making, each);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  /**
+   * Sentences about shards of an instance that were not made anew since an instant, milliseconds. `directoryOf`: the
+   * folder in which this machine may have a shard of the views that answer.
+   */
+  async behind(instanceId: string, since: number, directoryOf: (shard: number) => string): Promise<string[]> {
+    const { bucket, keys, shardOf } = this.#options;
+    const active = keys.scopeOf(await this.#active());
+    const left: string[] = [];
+    for (const { scope, shard, shards, key, stateKey } of await keys.known(bucket)) {
+      if (shardOf(instanceId, shards) !== shard) continue;
+      const { begunAt, generation } = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
+      const published = (await readKey<PublishedShard>(bucket, key))?.value;
+      if (begunAt < since || (published?.manifest != null && published.generation < generation))
+        left.push(`the object store has shard ${shard} of ${shards} from before it`);
+      const directory = directoryOf(shard);
+      if (scope === active && existsSync(directory) && generationIn(directory) < generation)
+        left.push(`${directory} is from before it`);
+    }
+    return left;
+  }
+
+  async #active(): Promise<ActiveViews> {
+    const { bucket, keys } = this.#options;
+    const active = await readKey<ActiveViews>(bucket, keys.active);
+    if (active === null)
+      throw new SetupError('Nothing is published by machines that share their views yet: start a worker.');
+    return active.value;
+  }
+
+  async #begin(
+    { folder, refold, signal }: Making,
+    known: KnownShard,
+    forget: (file: string) => Promise<void>,
+  ): Promise<Begun> {
+    const { bucket, store } = this.#options;
+    const { stateKey, objects, shard } = known;
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const copy = join(folder, 'copy.duckdb');
+    const { sequence, generation } = await this.#fetch(known, copy, signal);
+    await forget(copy);
+    const directory = join(folder, String(shard));
+    await refold(copy, directory);
+    rmSync(copy);
+    const file = join(directory, 'state.duckdb');
+    const sha256 = await sha256Of(file);
+    const made = { name: `${objects}states/${sha256}`, sha256, sequence };
+    await store.upload(made.name, file, signal);
+    rmSync(directory, { recursive: true });
+    for (;;) {
+      const before = await readKey<StoredState>(bucket, stateKey);
+      if (before === null || before.value.generation !== generation)
+        throw new SetupError(`Another machine takes data out of shard ${shard}, too: try again.`);
+      const now = Date.now();
+      const next = { generation: generation + 1, begunAt: now, at: now, copies: [made] };
+      // A copy that the owner stored meanwhile goes: the stream has what it counted since.
+      if ((await writeKey(bucket, stateKey, next, before.revision)) === null) continue;
+      return { known, generation: next.generation, former: before.value.copies };
+    }
+  }
+
+  /** Reads the newest copy of a state. */
+  async #fetch(
+    { shard, key, stateKey }: KnownShard,
+    file: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly sequence: number; readonly generation: number }> {
+    const { bucket, store, askForCopy } = this.#options;
+    const isOwned = await askForCopy(key);
+    const { copies, generation } = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
+    for (const copy of copies) if (await isFetched(store, copy, file, signal)) return { ...copy, generation };
+    throw new SetupError(
+      `The object store has no copy of the state of shard ${shard}${isOwned ? '' : ', and no worker has it open'}: look at the ` +
+        'log of the workers, and try again.',
+    );
+  }
+
+  /** Views that do not answer: whoever makes them begins with the stream, which no longer has the data. */
+  async #drop({ key, stateKey, objects }: KnownShard, signal: AbortSignal): Promise<void> {
+    const { bucket, store } = this.#options;
+    for (;;) {
+      const before = await readKey<StoredState>(bucket, stateKey);
+      const { generation } = before?.value ?? NO_STATE;
+      const next = { generation: generation + 1, begunAt: Date.now(), at: 0, copies: [] };
+      if ((await writeKey(bucket, stateKey, next, before?.revision ?? null)) !== null) break;
+    }
+    for (;;) {
+      const before = await readKey<PublishedShard>(bucket, key);
+      if (before === null) break;
+      const emptied = { ...before.value, manifest: null, files: {} };
+      if ((await writeKey(bucket, key, emptied, before.revision)) !== null) break;
+    }
+    for (const name of await store.list(objects)) await store.remove(name, signal);
+  }
+
+  /** Objects of a shard that were made of an earlier generation. What its owner may be about to name is none of them. */
+  async #formerOf(
+    { objects }: KnownShard,
+    { run, files }: PublishedShard,
+    copies: readonly StateObject[],
+  ): Promise<string[]> {
+    const named = new Set(Object.values(files).map(({ name }) => name));
+    const former = new Set(copies.map(({ name }) => name));
+    return (await this.#options.store.list(objects)).filter((name) =>
+      name.startsWith(`${objects}states/`)
+        ? former.has(name)
+        : !named.has(name) && !name.startsWith(`${objects}${run}/`),
+    );
+  }
+
+  async #whenPublished(
+    { signal, withinMs = PUBLISHED_WITHIN_MS }: Making,
+    { known, generation, former }: Begun,
+  ): Promise<void> {
+    const { bucket, store } = this.#options;
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      signal.throwIfAborted();
+      const published = (await readKey<PublishedShard>(bucket, known.key))?.value;
+      if (published !== undefined && published.generation >= generation) {
+        for (const name of await this.#formerOf(known, published, former)) await store.remove(name, signal);
+        return;
+      }
+      if (performance.now() > deadline)
+        throw new SetupError(
+          `No worker has published shard ${known.shard} without what goes: start one, or look at the log.`,
+        );
+      await sleep(LOOK_MS);
+    }
+  }
+}
+
+async function isFetched(
+  store: Pick<ObjectStore, 'download'>,
+  { name, sha256 }: StateObject,
+  file: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    return (await store.download(name, file, sha256, signal)) && existsSync(file);
+  } catch (error) {
+    if (error instanceof DamagedObjectError) return false;
+    throw error;
+  }
+}
