@@ -7,6 +7,7 @@ import { completeUntil, readManifest } from '../../src/store/published/manifest.
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { createPublisher, type Publisher } from '../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { ErasureLedger } from '../../src/stream/ledgers/erasure-ledger.ts';
 import { openRegistry } from '../../src/web/registry/registry.ts';
 import { randomFrom } from '../../tools/bench/load/questions.ts';
 import { temporaryDirectory } from '../support/fold.ts';
@@ -26,8 +27,12 @@ import { requestsOf } from '../support/replays.ts';
 
 const SHARDS = 3;
 const MACHINES = ['a', 'b', 'c'] as const;
+const requests = requestsOf({ conversations: 16, instances: 12, messages: 4 });
+const INSTANCES = [...new Set(requests.map(({ instanceId }) => instanceId))];
 const FAULTS = isLong ? 40 : 4;
 const SEED = Number(process.env['SHARED_VIEWS_SEED'] ?? 1);
+/** An erasure that failed waits up to a minute before it goes on. */
+const ERASED_WITHIN_MS = 240_000;
 /** Longer than a lease. */
 const PAUSE_MS = 6000;
 
@@ -43,11 +48,13 @@ describe('shared views under faults', () => {
   let objects: TestObjectStore;
   let connection: StreamConnection;
   let publisher: Publisher;
+  let ledger: ErasureLedger;
 
-  const start = (machine: string, script: 'main/worker.ts' | 'main/web.ts'): Running =>
+  type Script = 'main/worker.ts' | 'main/web.ts' | 'cli/erase.ts';
+  const start = (machine: string, script: Script, words: readonly string[] = []): Running =>
     runScript(
       script,
-      [],
+      words,
       environmentOf(server, folderOf(machine), {
         ...objects.env,
         SHARDS: String(SHARDS),
@@ -68,8 +75,10 @@ describe('shared views under faults', () => {
     publisher = createPublisher(connection);
     const registry = await openRegistry(connection);
     await registry.whenReady();
-    await registry.createKey({ projectName: 'test', env: 'test' });
+    const { key } = await registry.createKey({ projectName: 'test', env: 'test' });
+    for (const id of INSTANCES) await registry.createInstance({ projectId: key.projectId, id });
     await registry.close();
+    ledger = await ErasureLedger.open(connection, {});
   });
   after(async () => {
     for (const each of workers.values()) each.process.kill('SIGCONT');
@@ -151,6 +160,11 @@ describe('shared views under faults', () => {
       objects.fault = null;
     },
     'a copy is damaged': async () => damageObject(),
+    // It goes on during the next faults.
+    'all of an instance is erased': async () => {
+      ended.push(start('eraser', 'cli/erase.ts', ['everything', '--instance', one(INSTANCES)]));
+      await sleep(2000);
+    },
   };
 
   /** What readers saw of each shard last: they never go back. */
@@ -168,7 +182,6 @@ describe('shared views under faults', () => {
   it('lose nothing, count nothing twice, and never go back', async () => {
     web = start('web', 'main/web.ts');
     for (const machine of MACHINES) workers.set(machine, start(machine, 'main/worker.ts'));
-    const requests = requestsOf({ conversations: 16, instances: 12, messages: 4 });
     let acknowledged = 0;
     let next = 0;
     let isDone = false;
@@ -205,12 +218,22 @@ describe('shared views under faults', () => {
     isDone = true;
     await sending;
     const mirror = join(folderOf('web'), 'mirror');
+    let counted = 0;
+    let erased = 0;
+    // Each erasure goes on after whatever ended it.
     await eventually(
-      async () => (await countedMessages(mirror).catch(() => 0)) === acknowledged,
-      () => `${done.join(', ')}: ${acknowledged} acknowledged\n${logs()}`,
+      async () => {
+        const erasures = await ledger.list();
+        erased = erasures.reduce((sum, { receipt }) => sum + (receipt?.messages ?? 0), 0);
+        counted = await countedMessages(mirror).catch(() => 0);
+        return erasures.every(({ state }) => state === 'DONE') && counted === acknowledged - erased;
+      },
+      () =>
+        `${done.join(', ')}: ${acknowledged} acknowledged, ${erased} erased, ${counted} counted\n${logs()}`,
+      ERASED_WITHIN_MS,
     );
     await sleep(1000);
-    equal(await countedMessages(mirror), acknowledged);
+    equal(await countedMessages(mirror), acknowledged - erased);
     clearInterval(looking);
     clearInterval(running);
     deepEqual(next >= requests.length, true);

@@ -67,10 +67,11 @@ export async function end(running: Running, signal: NodeJS.Signals = 'SIGTERM'):
 export async function eventually(
   isSo: () => boolean | Promise<boolean>,
   why: () => string = () => 'waited too long',
+  giveUpMs = GIVE_UP_MS,
 ): Promise<number> {
   const startedAt = performance.now();
   while (!(await isSo())) {
-    if (performance.now() - startedAt > GIVE_UP_MS) throw new Error(why());
+    if (performance.now() - startedAt > giveUpMs) throw new Error(why());
     await sleep(Math.min(SELDOM_LOOK_MS, LOOK_MS + (performance.now() - startedAt) / 10));
   }
   return performance.now() - startedAt;
