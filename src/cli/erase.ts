@@ -34,7 +34,8 @@ import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
 import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
 import { onRegistry, withRegistry } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
-import { openErasedViews, openSharedErasure } from './erased-views.ts';
+import { openErasedViews } from './erased-views.ts';
+import { openGenerations } from './shared-rebuild.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
@@ -233,10 +234,10 @@ function behindOf(
       return older.length === 0 ? [] : [`views from before it are there: ${older.join(', ')}`];
     };
   return async ({ instanceId, redactedAt, requestedAt }) => {
-    const shared = await openSharedErasure(viewsStore, connection, replicas);
+    const generations = await openGenerations(viewsStore, connection, replicas);
     const epoch = readActiveEpoch(dataDir)?.epoch ?? 0;
     const directoryOf = (shard: number): string => shardDirectory(dataDir, epoch, shard);
-    return shared.behind(instanceId, Date.parse(redactedAt ?? requestedAt), directoryOf);
+    return generations.behind(instanceId, Date.parse(redactedAt ?? requestedAt), directoryOf);
   };
 }
 

@@ -3,9 +3,11 @@
  *
  * Test: test/cli/rebuild.test.ts.
  */
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { keysFolder } from '../worker/backup/keys.ts';
-import { loadConfig, requireOwnViews } from '../config.ts';
+import { loadConfig, type Config } from '../config.ts';
+import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { clean, rebuild, rollBack, type RebuildOptions } from '../worker/rebuild/rebuild.ts';
@@ -17,6 +19,7 @@ import { checkBackup } from './backup-files.ts';
 import { action, runCommand, UsageError, type CommandRun } from './command.ts';
 import { openProgress } from './progress.ts';
 import { withReplaySettings } from './replay-settings.ts';
+import { rebuildShared, sharedRebuildFolder } from './shared-rebuild.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
@@ -35,7 +38,7 @@ messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run co
   --rollback    bring the views from before the last switch up to date, and switch back to them
   --clean       delete an unfinished rebuild and the views kept for --rollback`;
 
-interface Options extends Omit<RebuildOptions, 'except' | 'forget'> {
+interface Options extends Omit<RebuildOptions, 'except' | 'forget' | 'handOver'> {
   readonly throttle: number | null;
   readonly fromBackup: string | undefined;
   readonly keys: string | undefined;
@@ -74,7 +77,7 @@ const rebuildViews = action({
 /** Runs the selected action while no other rebuild runs on the data directory. */
 async function runLocked(run: CommandRun, options: Options): Promise<number> {
   const config = loadConfig();
-  requireOwnViews(config, 'A rebuild');
+  if (config.viewsStore !== null) return runShared(run, options, config, config.viewsStore);
   if (readActiveEpoch(config.dataDir) === null) {
     throw new SetupError(`There are no views in ${config.dataDir} yet: "npm start" builds them.`);
   }
@@ -102,6 +105,38 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
       run,
       { throttle: options.throttle, archive, hint: 'npm run rebuild' },
       (settings) => work(settings, active, options),
+    );
+  } finally {
+    lock.release();
+  }
+}
+
+/** Rebuilds the views that machines share. */
+async function runShared(
+  run: CommandRun,
+  options: Options,
+  config: Config,
+  place: ObjectStoreOptions,
+): Promise<number> {
+  const { rollback, source, fromBackup, keys } = options;
+  if (rollback || source === 'facts')
+    throw new SetupError(
+      'Views that machines share (VIEWS_URL) are rebuilt from the stream, and do not go back.',
+    );
+  for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
+  const lock = await lockDataDirectory(config.dataDir, {
+    name: 'rebuild',
+    taken: `Another rebuild runs on the data directory ${config.dataDir}: let it end, or stop it.`,
+  });
+  try {
+    if (options.clean) {
+      rmSync(sharedRebuildFolder(config.dataDir), { recursive: true, force: true });
+      return 0;
+    }
+    const archive = await archiveOf(fromBackup, keys ?? keysFolder(config.dataDir));
+    const how = { throttle: options.throttle, archive, hint: 'npm run rebuild' };
+    return await withReplaySettings(config, run, how, (settings) =>
+      rebuildShared(place, config.streamReplicas, settings, options),
     );
   } finally {
     lock.release();

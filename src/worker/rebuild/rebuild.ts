@@ -44,6 +44,8 @@ export interface RebuildOptions {
   readonly except?: ReadonlySet<string>;
   /** With facts: removes what is to be forgotten from a copy of them. */
   readonly forget?: Forget;
+  /** Hands the build to those who go on with it, in place of the switch. */
+  readonly handOver?: (next: Epoch) => Promise<void>;
 }
 
 /**
@@ -94,9 +96,16 @@ export async function rebuild(
     await replay.catchUp(() =>
       options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, active, next)),
     );
-    await replay.follow(active);
+    if (options.handOver === undefined) await replay.follow(active);
   } finally {
     replay.rest();
+  }
+  if (options.handOver !== undefined) {
+    await options.handOver(next);
+    progress.line(
+      `handed over: ${count(replay.messages)} messages in ${duration(performance.now() - startedAt)}`,
+    );
+    return;
   }
   removeOtherEpochs(dataDir, [active.epoch, next.epoch]);
   const ms = performance.now() - startedAt;

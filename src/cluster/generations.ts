@@ -1,7 +1,7 @@
 /**
- * Takes data out of shards that machines share. A copy of each state is made without it, and becomes the beginning of a
- * new generation, which the owner of the shard goes on with; what was made of an earlier generation is void, wherever it
- * is. Answers stay as they are until the owner has published the new one.
+ * Begins new generations of the states that machines share: without what an erasure takes out, or rebuilt. The owner of
+ * the shard goes on with the new state; what was made of an earlier generation is void, wherever it is. Answers stay as
+ * they are until the owner has published the new one.
  *
  * Test: test/cluster/machines.test.ts, test/cluster/shared-shard.test.ts.
  */
@@ -20,6 +20,7 @@ import {
   type ActiveViews,
   type KnownShard,
   type PublishedShard,
+  type SharedDefinition,
   type StateObject,
   type StoredState,
   type ViewsKeys,
@@ -29,7 +30,7 @@ import {
 const PUBLISHED_WITHIN_MS = 30 * 60_000;
 const LOOK_MS = 200;
 
-export interface SharedErasureOptions {
+export interface GenerationsOptions {
   readonly bucket: KeyValueBucket;
   readonly store: Pick<ObjectStore, 'upload' | 'download' | 'remove' | 'list'>;
   readonly keys: ViewsKeys;
@@ -50,6 +51,15 @@ export interface Making {
   readonly withinMs?: number;
 }
 
+/** A state that becomes the first of a generation. */
+export interface MadeState {
+  readonly file: string;
+  /** Stream sequence up to which it has counted. */
+  readonly sequence: number;
+  /** Generation of the shard before it. */
+  readonly generation: number;
+}
+
 /** A shard whose new generation its owner has yet to publish. */
 interface Begun {
   readonly known: KnownShard;
@@ -58,11 +68,11 @@ interface Begun {
   readonly former: readonly StateObject[];
 }
 
-/** The shared views out of which an erasure takes data. */
-export class SharedErasure {
-  readonly #options: SharedErasureOptions;
+/** The generations of the states of shared views. */
+export class Generations {
+  readonly #options: GenerationsOptions;
 
-  constructor(options: SharedErasureOptions) {
+  constructor(options: GenerationsOptions) {
     this.#options = options;
   }
 
@@ -106,6 +116,35 @@ export class SharedErasure {
     }
   }
 
+  /** The views that answer, with the generation of each shard. */
+  async answering(): Promise<{ readonly views: SharedDefinition; readonly generations: readonly number[] }> {
+    const { bucket, keys } = this.#options;
+    const views = await this.#active();
+    const generations: number[] = [];
+    for (let shard = 0; shard < views.shards; shard += 1) {
+      const state = await readKey<StoredState>(bucket, keys.state(views, shard));
+      generations.push((state?.value ?? NO_STATE).generation);
+    }
+    return { views, generations };
+  }
+
+  /**
+   * Replaces the states of all shards of the views that answer. Resolves once all machines see what was made of them.
+   *
+   * @throws SetupError when data was taken out of a shard since `generation`, or an owner does not take part
+   */
+  async replace(making: Pick<Making, 'signal' | 'withinMs'>, states: readonly MadeState[]): Promise<void> {
+    const { bucket, keys } = this.#options;
+    const scope = keys.scopeOf(await this.#active());
+    const begun: Begun[] = [];
+    for (const known of await keys.known(bucket)) {
+      const state = states[known.shard];
+      if (known.scope === scope && state !== undefined)
+        begun.push(await this.#store(known, state, making.signal));
+    }
+    for (const each of begun) await this.#whenPublished(making, each);
+  }
+
   /**
    * Sentences about shards of an instance that were not made anew since an instant, milliseconds. `directoryOf`: the
    * folder in which this machine may have a shard of the views that answer.
@@ -135,34 +174,45 @@ export class SharedErasure {
     return active.value;
   }
 
+  /** Makes a state from a copy without what `forget` removes, and begins a generation with it. */
   async #begin(
     { folder, refold, signal }: Making,
     known: KnownShard,
     forget: (file: string) => Promise<void>,
   ): Promise<Begun> {
-    const { bucket, store } = this.#options;
-    const { stateKey, objects, shard } = known;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const copy = join(folder, 'copy.duckdb');
     const { sequence, generation } = await this.#fetch(known, copy, signal);
     await forget(copy);
-    const directory = join(folder, String(shard));
+    const directory = join(folder, String(known.shard));
     await refold(copy, directory);
-    rmSync(copy);
     const file = join(directory, 'state.duckdb');
+    const begun = await this.#store(known, { file, sequence, generation }, signal);
+    for (const made of [copy, directory]) rmSync(made, { recursive: true });
+    return begun;
+  }
+
+  /** Stores a state as the beginning of the generation after its own. */
+  async #store(
+    known: KnownShard,
+    { file, sequence, generation }: MadeState,
+    signal: AbortSignal,
+  ): Promise<Begun> {
+    const { bucket, store } = this.#options;
+    const { stateKey, objects, shard } = known;
     const sha256 = await sha256Of(file);
     const made = { name: `${objects}states/${sha256}`, sha256, sequence };
     await store.upload(made.name, file, signal);
-    rmSync(directory, { recursive: true });
     for (;;) {
       const before = await readKey<StoredState>(bucket, stateKey);
-      if (before === null || before.value.generation !== generation)
-        throw new SetupError(`Another machine takes data out of shard ${shard}, too: try again.`);
+      const { generation: last, copies } = before?.value ?? NO_STATE;
+      if (last !== generation)
+        throw new SetupError(`Data was taken out of shard ${shard} meanwhile: try again.`);
       const now = Date.now();
       const next = { generation: generation + 1, begunAt: now, at: now, copies: [made] };
       // A copy that the owner stored meanwhile goes: the stream has what it counted since.
-      if ((await writeKey(bucket, stateKey, next, before.revision)) === null) continue;
-      return { known, generation: next.generation, former: before.value.copies };
+      if ((await writeKey(bucket, stateKey, next, before?.revision ?? null)) === null) continue;
+      return { known, generation: next.generation, former: copies };
     }
   }
 
@@ -216,7 +266,7 @@ export class SharedErasure {
   }
 
   async #whenPublished(
-    { signal, withinMs = PUBLISHED_WITHIN_MS }: Making,
+    { signal, withinMs = PUBLISHED_WITHIN_MS }: Pick<Making, 'signal' | 'withinMs'>,
     { known, generation, former }: Begun,
   ): Promise<void> {
     const { bucket, store } = this.#options;
