@@ -6,7 +6,7 @@ import { digestResponseSchema } from '../../src/doors/alerts/digest-reader.ts';
 import { alertDetailSchema, newAlertSchema, type NewAlert } from '../../src/doors/alerts/service.ts';
 import { differencesResponseSchema } from '../../src/query/changes/differences-schema.ts';
 import { Client, toSearch } from '../support/client.ts';
-import { windowAt } from '../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../src/domain/local-time.ts';
 import { CANCEL, CANNOT, COMPLAINT, DONE, PASSWORD } from '../support/conversations.ts';
 import { eventually } from '../support/processes.ts';
 import { startReceiver, verified, type Receiver } from '../support/receiver.ts';
@@ -268,7 +268,7 @@ describe('alerts on a history', () => {
   });
 
   it('sum a week up by the numbers of queries', async () => {
-    const week = windowAt('WEEK', 'UTC', (Date.now() - 7 * DAY_MS) * 1000);
+    const week = localBucketAt('WEEK', 'UTC', (Date.now() - 7 * DAY_MS) * 1000);
     const [start = '', end = ''] = [week.start, week.end].map((at) => new Date(at / 1000).toISOString());
     const read = async (query: string, accept = 'application/json'): Promise<Response> =>
       fetch(`${service.url}/v1/digest/?instanceId=${instanceId}${query}`, {
@@ -311,7 +311,7 @@ describe('alerts on a history', () => {
     match(await textOf(0), /The week is not over\./);
     match(await textOf(7), /This week has not begun\.$/);
     // The week of another time zone is another span, and each way of telling it names it.
-    const berlin = windowAt('WEEK', 'Asia/Kolkata', week.start + 86_400e6);
+    const berlin = localBucketAt('WEEK', 'Asia/Kolkata', week.start + 86_400e6);
     const zoned = `&week=${start.slice(0, 10)}&timeZone=Asia/Kolkata`;
     const there = digestResponseSchema.parse(await (await read(zoned)).json());
     deepEqual(there.window, {

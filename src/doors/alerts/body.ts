@@ -19,12 +19,6 @@ import { segmentChoices } from './segment.ts';
 import { oneLine, precisionSentence, textOf } from './texts.ts';
 import type { Span } from './windows.ts';
 
-/** The text of a message, and its body as JSON. */
-export interface Rendered {
-  readonly text: string;
-  readonly body: string;
-}
-
 /** A message before it is rendered. */
 export interface Content {
   readonly type: PostedType;
@@ -51,8 +45,12 @@ export type Line = string | { readonly text: string; readonly link: string };
 /** Base URL of the dashboard; '' leaves links as paths. */
 export type PublicUrl = string;
 
-/** Renders the body that `format` requires; links start with `publicUrl`. */
-export function render(content: Content, format: Format, publicUrl: PublicUrl): Rendered {
+/** Renders the text and the body that `format` requires; links start with `publicUrl`. */
+export function render(
+  content: Content,
+  format: Format,
+  publicUrl: PublicUrl,
+): Pick<Message, 'text' | 'body'> {
   const { text } = content;
   const link = `${publicUrl}${content.link}`;
   const bodyOf = { undertone: undertoneBody, slack: slackBody, email: mailBody }[format];

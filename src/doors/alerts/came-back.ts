@@ -4,11 +4,11 @@
  *
  * Test: test/doors/alerts/came-back.test.ts.
  */
+import { localBucketAt } from '../../domain/local-time.ts';
 import type { Firing, Moment } from './evaluation.ts';
 import type { Figures } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Rule } from './rule.ts';
-import { windowAt } from './windows.ts';
 
 /** Finds what came back in weeks that ended after the alert was made. It looks once a day, as weeks end at midnight. */
 export async function cameBack(
@@ -17,7 +17,7 @@ export async function cameBack(
   { until, isKnown, old }: Moment,
 ): Promise<Firing[]> {
   const { timeZone } = rule;
-  const today = windowAt('DAY', timeZone, until).start;
+  const today = localBucketAt('DAY', timeZone, until).start;
   const look = `${rule.id} on ${today}`;
   if (old.has(look)) return [];
   const fixed = await figures.effects(timeZone, today);

@@ -4,7 +4,7 @@
  * Test: test/e2e/alerts-rules.test.ts.
  */
 import { z } from 'zod';
-import { startOfDate } from '../../domain/local-time.ts';
+import { localBucketAt, startOfDate } from '../../domain/local-time.ts';
 import { formatInstant, parseTime } from '../../domain/time.ts';
 import type { SnapshotReader } from '../../store/published/snapshot-reader.ts';
 import { readInstanceRow } from '../../query/instance-reader.ts';
@@ -16,7 +16,6 @@ import { readDigest } from './digest.ts';
 import { figuresOf, linkToDigest, plainText, sectionsOf } from './digest-words.ts';
 import { SnapshotFigures, type FiguresOptions } from './figures.ts';
 import { htmlOf } from './html.ts';
-import { windowAt } from './windows.ts';
 
 /** Upper bound of the week: years have four digits. */
 const LAST_WEEK = Date.UTC(9999, 11, 20) * 1000;
@@ -86,8 +85,8 @@ export class DigestReader {
     const { readerOf, publicUrl, nameOf, now } = this.#options;
     const at = now() * 1000;
     const day = week === undefined ? null : startOfDate(week, timeZone);
-    const thisWeek = windowAt('WEEK', timeZone, at);
-    const span = windowAt('WEEK', timeZone, day ?? thisWeek.start - 1);
+    const thisWeek = localBucketAt('WEEK', timeZone, at);
+    const span = localBucketAt('WEEK', timeZone, day ?? thisWeek.start - 1);
     const digest = await readerOf(instanceId).read(async (snapshot) => {
       const row = await readInstanceRow(snapshot, instanceId);
       if (row !== undefined) await checkSegment(snapshot, row['instance'] as number, segment);

@@ -5,6 +5,7 @@
  */
 import { formatInstant } from '../../domain/time.ts';
 import { textOfLine } from './html.ts';
+import { digestFigures } from './body-schema.ts';
 import { linkToSpan, VIEW_OF, type Content, type Line, type Section } from './body.ts';
 import type { Changed, Compared, Digest, Discussed } from './digest.ts';
 import type { EntityFigures, FixedFigures, Listed } from './figures.ts';
@@ -27,36 +28,20 @@ import {
 } from './texts.ts';
 
 /** Returns the figures as the API answers and posts them. */
-export function figuresOf(
-  digest: Digest,
-): Omit<Digest, 'span' | 'segment' | 'timeZone' | 'known' | 'until' | 'others'> {
-  const {
-    span: _,
-    segment: __,
-    timeZone: ___,
-    known: ____,
-    until: _____,
-    others: ______,
-    ...figures
-  } = digest;
-  return figures;
+export function figuresOf(digest: Digest): Pick<Digest, keyof typeof digestFigures> {
+  const names = Object.keys(digestFigures) as (keyof typeof digestFigures)[];
+  const figures = Object.fromEntries(names.map((name) => [name, digest[name]]));
+  return figures as ReturnType<typeof figuresOf>;
 }
 
-/** Context of a digest message. */
-interface DigestMessage {
-  /** Name of the instance, or null. */
-  readonly instance: string | null;
-  /** Stream sequence that the numbers include. */
-  readonly position: number;
-  /** Milliseconds since 1970. */
-  readonly at: number;
-}
-
-/** Builds the content of a digest message. */
+/**
+ * Builds the content of a digest message. `instance`: its name, or null; `position`: the stream sequence that the
+ * numbers include; `at`: milliseconds since 1970.
+ */
 export function digestContent(
   rule: Rule,
   digest: Digest,
-  { instance, position, at }: DigestMessage,
+  { instance, position, at }: { instance: string | null; position: number; at: number },
 ): Content {
   const sections = sectionsOf(digest, instance, rule.instanceId);
   const { span, timeZone } = digest;

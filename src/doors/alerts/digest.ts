@@ -6,12 +6,12 @@
  */
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import { isTold } from '../../domain/effects.ts';
-import { weeksEarlier } from '../../domain/local-time.ts';
+import { localBucketAt, weeksEarlier } from '../../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
 import type { EntityChange, EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Counted, Rule } from './rule.ts';
-import { windowAt, type Span } from './windows.ts';
+import type { Span } from './windows.ts';
 
 /** A number of the week, and the same of the week before. */
 export interface Compared {
@@ -95,7 +95,7 @@ export async function readDigest(
 ): Promise<Digest> {
   const figures = all.of(segment);
   const until = now < span.end ? Math.max(now, span.start) : null;
-  const whole = windowAt('WEEK', timeZone, span.start - 1);
+  const whole = localBucketAt('WEEK', timeZone, span.start - 1);
   const before = until === null ? whole : { ...whole, end: weeksEarlier(until, 1, timeZone) };
   const compared = async (read: (span: Span) => Promise<number>): Promise<Compared> => {
     const [inside, then] = await Promise.all([read(span), read(before)]);

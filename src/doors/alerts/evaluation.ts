@@ -4,14 +4,14 @@
  *
  * Test: test/doors/alerts/evaluation.test.ts.
  */
-import { weeksEarlier } from '../../domain/local-time.ts';
+import { localBucketAt, weeksEarlier } from '../../domain/local-time.ts';
 import { cameBack } from './came-back.ts';
 import type { EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
 import { newValues, type ValueFiring } from './new-values.ts';
 import { messageIdOf } from './outbox.ts';
 import { segmentChoices } from './segment.ts';
 import type { Condition, Counted, Rule, Window } from './rule.ts';
-import { LEARNING_WEEKS, NEW_FOR_WEEKS, timeBefore, windowAt, windowsBetween, type Span } from './windows.ts';
+import { LEARNING_WEEKS, NEW_FOR_WEEKS, timeBefore, windowsBetween, type Span } from './windows.ts';
 
 /** A firing of an alert. */
 export interface Firing {
@@ -79,7 +79,9 @@ export async function evaluate(rules: readonly Rule[], all: Figures, moment: Mom
         const heldId = heldIdOf(rule, span.start);
         if (moment.isKnown(heldId)) continue;
         const isOpen = span.end > moment.until;
-        const { found, fired } = await firingsIn({ rule, condition, span, figures, moment });
+        const { found, fired } = await (condition.kind === 'dsat_share'
+          ? dissatisfied({ rule, condition, span, figures, moment })
+          : frequent({ rule, condition, span, figures, moment }));
         const common = { rule, span, isOpen, window: condition.window };
         firings.push(...bounded(heldId, found, fired).map((one) => ({ ...one, ...common })));
       }
@@ -126,25 +128,8 @@ function bounded(heldId: string, found: readonly Found[], fired: number): readon
   return [...found.slice(0, room), rest];
 }
 
-function firingsIn(question: Question<Of<'count' | 'rising' | 'dsat_share'>>): Promise<FoundIn> {
-  const { condition } = question;
-  switch (condition.kind) {
-    case 'count':
-      return counted({ ...question, condition });
-    case 'rising':
-      return rising({ ...question, condition });
-    case 'dsat_share':
-      return dissatisfied({ ...question, condition });
-    default:
-      return condition satisfies never;
-  }
-}
-
-/** `fresh`: entities without a firing so far. `fired`: the number of the others. */
-type Candidates = { fresh: readonly { readonly id: string; readonly entity: Named }[]; fired: number };
-
-/** Returns the entities with enough conversations in the window. */
-async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<Candidates> {
+/** Finds the entities with enough conversations in the window, of an alert for rises those that rise. */
+async function frequent(question: Question<Of<'count' | 'rising'>>): Promise<FoundIn> {
   const { rule, condition, span, figures, moment } = question;
   const { kind, groupBy, window, atLeast, ids, signalType } = condition;
   const entities = await figures.entities({ groupBy, span, window, atLeast, ids: ids ?? null });
@@ -153,25 +138,19 @@ async function candidates(question: Question<Of<'count' | 'rising'>>): Promise<C
     .map((entity) => ({
       id: messageIdOf(rule.id, kind, entity.id, span.start),
       entity: { ...entity, groupBy },
+      value: entity.sessions,
     }));
   const fresh = all.filter(({ id }) => !moment.isKnown(id));
-  return { fresh, fired: all.length - fresh.length };
-}
-
-async function counted(question: Question<Of<'count'>>): Promise<FoundIn> {
-  const { fresh, fired } = await candidates(question);
-  const bound = question.condition.atLeast;
-  return { found: fresh.map((one) => ({ ...one, value: one.entity.sessions, bound })), fired };
-}
-
-async function rising(question: Question<Of<'rising'>>): Promise<FoundIn> {
-  const { condition, span, figures, rule } = question;
-  const { fresh, fired } = await candidates(question);
-  const entities = fresh.map(({ entity }) => entity);
-  const risen = await risingOf(entities, { ...condition, span, timeZone: rule.timeZone, figures });
-  const found = fresh.flatMap(({ id, entity }) => {
-    const rise = risen.get(entity.id);
-    return rise === undefined ? [] : [{ id, entity, value: entity.sessions, ...rise }];
+  const fired = all.length - fresh.length;
+  if (kind === 'count') return { found: fresh.map((one) => ({ ...one, bound: atLeast })), fired };
+  const { timeZone } = rule;
+  const risen = await risingOf(
+    fresh.map(({ entity }) => entity),
+    { ...condition, span, timeZone, figures },
+  );
+  const found = fresh.flatMap((one) => {
+    const rise = risen.get(one.entity.id);
+    return rise === undefined ? [] : { ...one, ...rise };
   });
   return { found, fired };
 }
@@ -238,7 +217,7 @@ async function newTopics(
 ): Promise<Firing[]> {
   const { timeZone } = rule;
   const createdAt = rule.createdAt * 1000;
-  const today = windowAt('DAY', timeZone, until).start;
+  const today = localBucketAt('DAY', timeZone, until).start;
   const heldId = heldIdOf(rule, today);
   if (isKnown(heldId)) return [];
   const idOf = (id: string): string => messageIdOf(rule.id, kind, id, 0);

@@ -14,7 +14,6 @@ import { attributeValues, type AttributeValues } from '../../query/attributes-re
 import { DifferencesReader } from '../../query/changes/differences-reader.ts';
 import type { Difference } from '../../query/changes/differences-schema.ts';
 import { changesBetween } from '../../query/changes/changes-reader.ts';
-import type { Change } from '../../query/changes/changes-schema.ts';
 import { effectsIn } from '../../query/effects/effects-reader.ts';
 import { EFFECT_GROUPS, type EffectAnswer } from '../../query/effects/effects-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
@@ -243,7 +242,10 @@ export class SnapshotFigures implements Figures {
       if (await this.#isUnknown()) return [];
       const all = { instanceId: this.#instanceId, segment: this.#segment };
       const found = await changesBetween(this.#snapshot, all, span, before, this.#options);
-      return found.changes.flatMap(entityChangeOf);
+      return found.changes.flatMap(({ change, sessions, sessionsBefore, ...dimensions }) => {
+        const counts = { sessions, sessionsBefore, rises: change === 'new' || change === 'rising' };
+        return namedIn(dimensions, COUNTED).map((entity) => ({ ...entity, ...counts }));
+      });
     });
   }
 
@@ -281,24 +283,12 @@ export class SnapshotFigures implements Figures {
         until,
       };
       const { effects } = await effectsIn(this.#snapshot, asked, this.#options);
-      return effects.flatMap(({ verdict, before, after, again, life, ...dimensions }) =>
-        EFFECT_GROUPS.flatMap((groupBy) => {
-          const entity = namedIn(dimensions, groupBy);
-          if (entity === undefined || life === null) return [];
-          const { fixedAt, release } = life;
-          return {
-            groupBy,
-            id: entity.id,
-            name: entity.name,
-            verdict,
-            fixedAt,
-            release,
-            before,
-            after,
-            again,
-          };
-        }),
-      );
+      return effects.flatMap(({ verdict, before, after, again, life, ...dimensions }) => {
+        if (life === null) return [];
+        const { fixedAt, release } = life;
+        const measured = { verdict, fixedAt, release, before, after, again };
+        return namedIn(dimensions, EFFECT_GROUPS).map((entity) => ({ ...entity, ...measured }));
+      });
     });
   }
 
@@ -348,11 +338,7 @@ export class SnapshotFigures implements Figures {
       sessions: value.sessions,
       sessionsAgainst: against.sessions,
       found: differences.flatMap(({ difference, share, shareAgainst, ...dimensions }) =>
-        COUNTED.flatMap((groupBy) => {
-          const entity = namedIn(dimensions, groupBy);
-          if (entity === undefined) return [];
-          return { groupBy, id: entity.id, name: entity.name, difference, share, shareAgainst };
-        }),
+        namedIn(dimensions, COUNTED).map((entity) => ({ ...entity, difference, share, shareAgainst })),
       ),
     };
   }
@@ -426,12 +412,20 @@ function isBucket(window: Window, { start, end }: Span): boolean {
 type Dimensions = QueryResponse['elements'][number]['dimensions'];
 
 /** Returns the row's entity of this grouping. */
-function namedIn(dimensions: Partial<Dimensions>, groupBy: Listed) {
+function entityIn(dimensions: Partial<Dimensions>, groupBy: Listed) {
   return dimensions[GROUPINGS[groupBy].name as 'topic' | 'gap' | 'csatDsatSignal' | 'repeatedRequest'];
 }
 
+/** Returns the row's entity of one of these groupings; empty if it has none. */
+function namedIn<Grouping extends Listed>(dimensions: Partial<Dimensions>, groupings: readonly Grouping[]) {
+  return groupings.flatMap((groupBy) => {
+    const entity = entityIn(dimensions, groupBy);
+    return entity === undefined ? [] : { groupBy, id: entity.id, name: entity.name };
+  });
+}
+
 function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elements'][number]): EntityFigures {
-  const entity = namedIn(dimensions, groupBy);
+  const entity = entityIn(dimensions, groupBy);
   if (entity === undefined) throw new Error(`a row of ${groupBy} has no entity`);
   return {
     id: entity.id,
@@ -440,17 +434,6 @@ function entityOf(groupBy: Listed, { dimensions, fields }: QueryResponse['elemen
     ...('signalType' in entity ? { signalType: entity.signalType } : {}),
     ...('gapType' in entity ? { gapType: entity.gapType } : {}),
   };
-}
-
-/** Converts a change of one entity; empty for groupings that alerts do not count. */
-function entityChangeOf({ change, sessions, sessionsBefore, ...dimensions }: Change): EntityChange[] {
-  const rises = change === 'new' || change === 'rising';
-  return COUNTED.flatMap((groupBy) => {
-    const entity = namedIn(dimensions, groupBy);
-    return entity === undefined
-      ? []
-      : { groupBy, id: entity.id, name: entity.name, sessions, sessionsBefore, rises };
-  });
 }
 
 /** Reads the published views of one shard. */

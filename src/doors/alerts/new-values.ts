@@ -4,13 +4,13 @@
  *
  * Test: test/doors/alerts/new-values.test.ts.
  */
-import { weeksEarlier } from '../../domain/local-time.ts';
+import { localBucketAt, weeksEarlier } from '../../domain/local-time.ts';
 import { FALSE_ALARMS } from '../../query/changes/changes-schema.ts';
 import type { Firing, Moment, Of } from './evaluation.ts';
 import type { Figures, ValueDifferences, ValueOnDay } from './figures.ts';
 import { messageIdOf } from './outbox.ts';
 import type { Rule } from './rule.ts';
-import { LEARNING_WEEKS, NEW_FOR_WEEKS, windowAt } from './windows.ts';
+import { LEARNING_WEEKS, NEW_FOR_WEEKS } from './windows.ts';
 
 /** What a new value is compared with, and what differs. */
 export interface ValueFiring extends Omit<ValueDifferences, 'span'> {
@@ -43,7 +43,7 @@ export async function newValues(
   if (begun === null) return [];
   const newSince = Math.max(
     rule.createdAt * 1000,
-    weeksEarlier(windowAt('DAY', timeZone, until).start, NEW_FOR_WEEKS, timeZone),
+    weeksEarlier(localBucketAt('DAY', timeZone, until).start, NEW_FOR_WEEKS, timeZone),
     weeksEarlier(begun, -LEARNING_WEEKS, timeZone),
   );
   const due = values
@@ -56,7 +56,7 @@ export async function newValues(
     }))
     .filter(({ id, look }) => !isKnown(id) && !old.has(look));
   if (due.length === 0) return [];
-  const dayOf = (at: number): number => windowAt('DAY', timeZone, at).start;
+  const dayOf = (at: number): number => localBucketAt('DAY', timeZone, at).start;
   const earliest = dayOf(Math.min(...due.map(({ firstAt }) => firstAt)));
   const from = weeksEarlier(earliest, NEW_FOR_WEEKS, timeZone);
   const days = await figures.valuesByDay(segmentKey, from, timeZone);

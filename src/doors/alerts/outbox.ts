@@ -15,7 +15,6 @@ const OUTBOX_BUCKET = 'alert-outbox';
 const REMEMBERED_MS = 90 * 86_400_000;
 
 export const MESSAGE_STATES = ['pending', 'delivered', 'dead'] as const;
-export type MessageState = (typeof MESSAGE_STATES)[number];
 
 /** A message and its state. Times are milliseconds since 1970. */
 export interface Message {
@@ -29,7 +28,7 @@ export interface Message {
   /** Text of the message, for people. */
   readonly text: string;
   readonly createdAt: number;
-  readonly state: MessageState;
+  readonly state: (typeof MESSAGE_STATES)[number];
   /** Number of finished attempts. */
   readonly attempts: number;
   /** Time of the next attempt while pending. */

@@ -6,6 +6,7 @@
  */
 import type { AlertedShard, ShardAlerts } from '../../domain/alerting.ts';
 import type { LeftOut } from '../../domain/attributes.ts';
+import { localBucketAt } from '../../domain/local-time.ts';
 import { Turns } from '../../domain/turns.ts';
 import type { Logger } from '../../logger.ts';
 import { contentOf, messageOf, type Content, type PublicUrl } from './body.ts';
@@ -18,7 +19,6 @@ import type { Message, Outbox, Seen } from './outbox.ts';
 import type { WatchedRules } from './rules.ts';
 import type { Sender } from './sender.ts';
 import type { Rule } from './rule.ts';
-import { windowAt } from './windows.ts';
 
 export interface ShardEvaluationOptions {
   readonly rules: WatchedRules;
@@ -177,7 +177,7 @@ export class ShardEvaluation implements ShardAlerts {
     for (const [instanceId, watched] of this.#instances) {
       const digests = this.#digestsOf(instanceId);
       watched.digestDue ||= digests.some(
-        ({ timeZone }) => windowAt('WEEK', timeZone, quarter).start > before,
+        ({ timeZone }) => localBucketAt('WEEK', timeZone, quarter).start > before,
       );
     }
   }
@@ -331,8 +331,8 @@ export class ShardEvaluation implements ShardAlerts {
     let sent = 0;
     for (const rule of this.#digestsOf(instanceId)) {
       const { timeZone, createdAt, condition } = rule;
-      const { start: end } = windowAt('WEEK', timeZone, this.#passed);
-      const span = windowAt('WEEK', timeZone, end - 1);
+      const { start: end } = localBucketAt('WEEK', timeZone, this.#passed);
+      const span = localBucketAt('WEEK', timeZone, end - 1);
       const id = digestIdOf(rule, span);
       if (end <= createdAt * 1000 || sender.has(id)) continue;
       const { name = null, leaveOut } = (await settingsOf(instanceId)) ?? {};
@@ -340,12 +340,9 @@ export class ShardEvaluation implements ShardAlerts {
       const key = `${timeZone} ${JSON.stringify(segment)}`;
       const digest = read.get(key) ?? (await readDigest(figures, segment, span, timeZone));
       read.set(key, digest);
-      const message = {
-        instance: name,
-        position: figures.position,
-        at: now(),
-      };
-      await this.#add(id, 'digest', digestContent(rule, digest, message), figures.position);
+      const { position } = figures;
+      const content = digestContent(rule, digest, { instance: name, position, at: now() });
+      await this.#add(id, 'digest', content, position);
       sent += 1;
     }
     return sent;

@@ -8,8 +8,9 @@ import type { FixedFigures, Listed, Precision } from './figures.ts';
 import { choiceWords, type SegmentChoice } from '../../domain/attributes.ts';
 import { segmentChoices } from './segment.ts';
 import type { Window } from './rule.ts';
-import { DAY, HOUR, type Span } from './windows.ts';
+import type { Span } from './windows.ts';
 import { wallClock } from '../../domain/local-time.ts';
+import { DAY_MICROS, HOUR_MICROS } from '../../domain/time.ts';
 
 /** Writes the firing and its window: “… Period: Sunday, 22 November 2026, UTC.” */
 export function textOf(firing: Firing): string {
@@ -97,11 +98,9 @@ function newValueSentence({ compared }: Firing): string {
   });
   const others = found.length - told.length;
   if (others > 0) told.push(`${counted(others, 'other')} differ${others === 1 ? 's' : ''}, too`);
-  const last = told.pop() ?? '';
-  const list = told.length === 0 ? last : `${told.join(', ')} and ${last}`;
   const [own, other] = [value, against].map((one) => `‘${oneLine(one)}’`);
   return (
-    `${oneLine(segmentKey)} ${own} is new and differs from ${other}: on the same days, ${list}. ` +
+    `${oneLine(segmentKey)} ${own} is new and differs from ${other}: on the same days, ${listed(told)}. ` +
     `It has ${conversations(sessions)} there, and ${other} has ${number(sessionsAgainst)}.`
   );
 }
@@ -173,13 +172,11 @@ function heldBackSentence(firing: Firing): string {
   const names = heldBack.slice(0, MOST_NAMES).map(({ name }) => `‘${oneLine(name)}’`);
   const others = heldBack.length - names.length;
   if (others > 0) names.push(others === 1 ? 'another one' : `${number(others)} others`);
-  const last = names.pop() ?? '';
-  const list = names.length === 0 ? last : `${names.join(', ')} and ${last}`;
   const ending = heldBack.length === 1 ? '' : 's';
   const unit = ONE_OF[heldBack[0]?.groupBy ?? 'TOPIC'];
   const time = window === null ? '' : ` ${when(firing)}`;
   return (
-    `${number(heldBack.length)} more ${unit}${ending} met the condition of this alert${time}: ${list}. ` +
+    `${number(heldBack.length)} more ${unit}${ending} met the condition of this alert${time}: ${listed(names)}. ` +
     `It says no more about this ${UNITS[window ?? 'DAY']}.`
   );
 }
@@ -217,7 +214,7 @@ function when({ window, span, isOpen, rule: { timeZone: zone } }: Firing): strin
 /** Example: “on an average day of the last four weeks” */
 export function usually(window: Window, windows: number): string {
   if (window === 'HOUR')
-    return `in an average hour of the last ${inWords(Math.round((windows * HOUR) / DAY), 'day')}`;
+    return `in an average hour of the last ${inWords(Math.round((windows * HOUR_MICROS) / DAY_MICROS), 'day')}`;
   if (window === 'WEEK') return `in an average week of the last ${inWords(windows, 'week')}`;
   const weeks = windows % 7 === 0 ? inWords(windows / 7, 'week') : inWords(windows, 'day');
   return `on an average day of the last ${weeks}`;
@@ -257,7 +254,13 @@ export function counted(count: number, unit: string): string {
   return `${number(count)} ${unit}${count === 1 ? '' : 's'}`;
 }
 
+/** Example: “a, b and c” */
+function listed(parts: readonly string[]): string {
+  return formats().list.format(parts);
+}
+
 const makeFormats = () => ({
+  list: new Intl.ListFormat('en-GB'),
   grouped: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 0 }),
   tenths: new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 }),
   date: new Intl.DateTimeFormat('en-GB', {

@@ -12,10 +12,6 @@ export interface Span {
   readonly end: number;
 }
 
-/** Microseconds, as DAY. */
-export const HOUR = 3_600_000_000;
-export const DAY = 24 * HOUR;
-
 /** Time after its end in which a window is still evaluated. Later entries fire no alert. */
 const GRACE = 10 * 60 * 1_000_000;
 
@@ -27,11 +23,6 @@ export const LEARNING_WEEKS = 1;
 /** Maximum number of windows that a worker catches up. */
 const MOST_BACK: Readonly<Record<Window, number>> = { HOUR: 48, DAY: 8, WEEK: 2 };
 
-/** Returns the window that contains `at`. */
-export function windowAt(window: Window, zone: string, at: number): Span {
-  return localBucketAt(window, zone, at);
-}
-
 /**
  * Returns the windows that were open, or over for at most the grace, at some time from `since` to `until`, oldest
  * first. They depend on the time of storage only, not on the time of evaluation.
@@ -40,7 +31,7 @@ export function windowsBetween(window: Window, zone: string, since: number, unti
   const oldest = localBucketsEarlier(window, zone, until, MOST_BACK[window]);
   const windows: Span[] = [];
   for (let at = Math.max(oldest, since - GRACE); at <= until; at = windows.at(-1)?.end ?? Infinity)
-    windows.push(windowAt(window, zone, at));
+    windows.push(localBucketAt(window, zone, at));
   return windows;
 }
 
@@ -65,7 +56,7 @@ export function timeBefore(
   if (firstAt >= span.start) return null;
   const { windows: most, fewest } = BEFORE[window];
   const earliest = localBucketsEarlier(window, zone, span.start, most);
-  const start = firstAt <= earliest ? earliest : windowAt(window, zone, firstAt).start;
+  const start = firstAt <= earliest ? earliest : localBucketAt(window, zone, firstAt).start;
   // Where clocks change by half an hour, seven days may contain an hour more.
   const windows = localBuckets(window, zone, { start, end: span.start }, 2 * most)?.length ?? 0;
   return windows < fewest ? null : { start, end: span.start, windows };

@@ -5,7 +5,8 @@ import { Alerter } from '../../../src/doors/alerts/alerter.ts';
 import { messageIdOf, Outbox, type Message } from '../../../src/doors/alerts/outbox.ts';
 import type { Rule } from '../../../src/doors/alerts/rule.ts';
 import { Rules } from '../../../src/doors/alerts/rules.ts';
-import { DAY, HOUR, windowAt } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
+import { DAY_MICROS as DAY, HOUR_MICROS as HOUR } from '../../../src/domain/time.ts';
 import type { ShardAlerts } from '../../../src/domain/alerting.ts';
 import type { LeftOut } from '../../../src/domain/attributes.ts';
 import { silentLogger } from '../../../src/logger.ts';
@@ -150,7 +151,7 @@ function expected(events: readonly Event[], { id, condition, timeZone, createdAt
   const { window, atLeast } = condition;
   const counts = new Map<string, number>();
   for (const { at, topics = [] } of events) {
-    const { end } = windowAt(window, timeZone, at);
+    const { end } = localBucketAt(window, timeZone, at);
     const { start } = plainBucket(window, at, timeZone);
     if (end <= createdAt * 1000) continue;
     for (const topic of topics) {

@@ -2,7 +2,7 @@ import type { Firing } from '../../../src/doors/alerts/evaluation.ts';
 import type { EntityFigures } from '../../../src/doors/alerts/figures.ts';
 import type { Message } from '../../../src/doors/alerts/outbox.ts';
 import type { Condition, Counted, Rule } from '../../../src/doors/alerts/rule.ts';
-import { windowAt } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
 
 export const INSTANCE = '0192f0a0-0000-7000-8000-00000000000a';
 export const RULE = '0192f0a0-0000-7000-8000-00000000000c';
@@ -43,7 +43,7 @@ export function firing(parts: Partial<Firing> & { readonly condition?: Condition
     id: 'f0000000-0000-5000-8000-000000000001',
     rule: rule({ condition }),
     window,
-    span: windowAt(window, parts.rule?.timeZone ?? 'UTC', NOW * 1000),
+    span: localBucketAt(window, parts.rule?.timeZone ?? 'UTC', NOW * 1000),
     isOpen: true,
     entity: entity(),
     value: 42,

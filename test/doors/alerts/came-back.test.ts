@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { evaluate, type Firing } from '../../../src/doors/alerts/evaluation.ts';
 import type { FixedFigures } from '../../../src/doors/alerts/figures.ts';
 import { textOf } from '../../../src/doors/alerts/texts.ts';
-import { DAY, HOUR } from '../../../src/doors/alerts/windows.ts';
+import { DAY_MICROS as DAY, HOUR_MICROS as HOUR } from '../../../src/domain/time.ts';
 import { rule } from './builders.ts';
 import { EventFigures } from './event-figures.ts';
 

@@ -4,11 +4,12 @@ import { readDigest, type Digest } from '../../../src/doors/alerts/digest.ts';
 import { htmlOf, textOfLine } from '../../../src/doors/alerts/html.ts';
 import { digestContent, linkToDigest, sectionsOf } from '../../../src/doors/alerts/digest-words.ts';
 import type { Figures, FixedFigures } from '../../../src/doors/alerts/figures.ts';
-import { windowAt, type Span } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
+import { type Span } from '../../../src/doors/alerts/windows.ts';
 import { entity, INSTANCE, NOW, rule } from './builders.ts';
 
 const NOTHING: Digest = {
-  span: windowAt('WEEK', 'UTC', NOW * 1000),
+  span: localBucketAt('WEEK', 'UTC', NOW * 1000),
   segment: [],
   timeZone: 'UTC',
   until: null,
@@ -163,7 +164,7 @@ Signals of dissatisfaction
   it('leads to its week, in days of its time zone', () => {
     const link = linkToDigest(INSTANCE, NOTHING);
     equal(link, `/?instance=${INSTANCE}&range=2026-11-16%2F2026-11-22`);
-    const span = windowAt('WEEK', 'Pacific/Kiritimati', NOW * 1000);
+    const span = localBucketAt('WEEK', 'Pacific/Kiritimati', NOW * 1000);
     equal(
       linkToDigest(INSTANCE, { span, segment: [], timeZone: 'Pacific/Kiritimati' }),
       link.replace('16%', '23%').replace('22', '29'),

@@ -2,7 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evaluate, MOST_IN_WINDOW, type Firing, type Moment } from '../../../src/doors/alerts/evaluation.ts';
 import type { Rule } from '../../../src/doors/alerts/rule.ts';
-import { DAY, HOUR } from '../../../src/doors/alerts/windows.ts';
+import { DAY_MICROS as DAY, HOUR_MICROS as HOUR } from '../../../src/domain/time.ts';
 import { COUNT, NOW, rule } from './builders.ts';
 import { EventFigures, type Event } from './event-figures.ts';
 

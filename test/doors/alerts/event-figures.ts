@@ -9,7 +9,9 @@ import type {
   ValuePair,
 } from '../../../src/doors/alerts/figures.ts';
 import type { SegmentChoice } from '../../../src/domain/attributes.ts';
-import { DAY, windowAt, type Span } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
+import { DAY_MICROS as DAY } from '../../../src/domain/time.ts';
+import { type Span } from '../../../src/doors/alerts/windows.ts';
 import { FALSE_ALARMS } from '../../../src/query/changes/changes-schema.ts';
 import type { AttributeValues } from '../../../src/query/attributes-reader.ts';
 import { chanceOf, chanceOfStrata, significant } from '../../../src/query/changes/significance.ts';
@@ -72,7 +74,7 @@ export class EventFigures implements Figures {
 
   async firstDay(span: Span): Promise<number> {
     const first = Math.min(...this.#within(span).map(({ at }) => at));
-    return first === Infinity ? Infinity : windowAt('DAY', 'UTC', first).start;
+    return first === Infinity ? Infinity : localBucketAt('DAY', 'UTC', first).start;
   }
 
   async processedAt(): Promise<number> {
@@ -142,7 +144,7 @@ export class EventFigures implements Figures {
     for (const { session, at, attributes = {} } of this.#events) {
       const value = attributes[segmentKey];
       if (value === undefined || at < start) continue;
-      const day = windowAt('DAY', timeZone, at).start;
+      const day = localBucketAt('DAY', timeZone, at).start;
       const known = found.get(`${day} ${value}`) ?? { day, value, sessions: new Set() };
       found.set(`${day} ${value}`, { ...known, sessions: known.sessions.add(session) });
     }
@@ -157,7 +159,7 @@ export class EventFigures implements Figures {
         const own = this.#events.filter(
           ({ at, attributes = {} }) => at >= start && attributes[segmentKey] === one,
         );
-        return own.map((event) => ({ ...event, day: windowAt('DAY', timeZone, event.at).start }));
+        return own.map((event) => ({ ...event, day: localBucketAt('DAY', timeZone, event.at).start }));
       }),
     );
     const days = [...new Set(a!.map(({ day }) => day))].filter((day) => b!.some((one) => one.day === day));

@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { SnapshotFigures } from '../../../src/doors/alerts/figures.ts';
-import { windowAt, windowsBetween, type Span } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
+import { windowsBetween, type Span } from '../../../src/doors/alerts/windows.ts';
 import { formatInstant } from '../../../src/domain/time.ts';
 import type { Snapshot } from '../../../src/store/published/snapshot-reader.ts';
 import { openFixture, uuid, VIEWS, type Fixture } from '../../support/fold.ts';
@@ -57,8 +58,8 @@ describe('figures of the windows of a time zone', () => {
       ok(days.length >= 6);
       for (const [window, span] of [
         ...days.map((day) => ['DAY', day] as const),
-        ['WEEK', windowAt('WEEK', zone, at('2026-10-30T00:00Z'))] as const,
-        ['HOUR', windowAt('HOUR', zone, at('2026-10-30T10:20Z'))] as const,
+        ['WEEK', localBucketAt('WEEK', zone, at('2026-10-30T00:00Z'))] as const,
+        ['HOUR', localBucketAt('HOUR', zone, at('2026-10-30T10:20Z'))] as const,
       ]) {
         const sessions = await count('select count(distinct session)::integer as found from f', 0, span);
         equal(await figures.sessions(span), sessions, zone);
@@ -72,13 +73,13 @@ describe('figures of the windows of a time zone', () => {
   });
 
   it('of a segment are none while no conversation has its attribute', async () => {
-    const span = windowAt('DAY', 'UTC', at('2026-10-30T00:00Z'));
+    const span = localBucketAt('DAY', 'UTC', at('2026-10-30T00:00Z'));
     ok((await figures.sessions(span)) > 0);
     const unknown = figures.of([{ name: 'plan', values: ['pro'] }]);
     equal(await unknown.sessions(span), 0);
     equal(await unknown.users(span), 0);
     deepEqual(await unknown.entities({ groupBy: 'TOPIC', window: 'DAY', span, atLeast: 1, ids: null }), []);
-    deepEqual(await unknown.changes(span, windowAt('DAY', 'UTC', at('2026-10-29T00:00Z'))), []);
+    deepEqual(await unknown.changes(span, localBucketAt('DAY', 'UTC', at('2026-10-29T00:00Z'))), []);
     deepEqual(await unknown.quotes('TOPIC', uuid(2, 1), span), []);
     equal(await unknown.firstDay({ start: -Infinity, end: Infinity }), Infinity);
     equal(unknown.position, figures.position);

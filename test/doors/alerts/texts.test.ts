@@ -1,7 +1,8 @@
 import { equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { textOf, times } from '../../../src/doors/alerts/texts.ts';
-import { HOUR, windowAt } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
+import { HOUR_MICROS as HOUR } from '../../../src/domain/time.ts';
 import { COUNT, entity, firing, NOW, rule, TOPIC } from './builders.ts';
 
 const RISING = { kind: 'rising', groupBy: 'TOPIC', window: 'DAY', factor: 2, atLeast: 5 } as const;
@@ -54,7 +55,7 @@ describe('the text of a count', () => {
         firing({
           condition: { ...COUNT, window },
           isOpen: false,
-          span: windowAt(window, 'UTC', Date.parse(at) * 1000),
+          span: localBucketAt(window, 'UTC', Date.parse(at) * 1000),
         }),
       ).split(';')[0] ?? '';
     equal(over('DAY', '2026-11-21T10:00Z'), '‘Cancel order’ came up in 42 conversations on 21 November');
@@ -73,7 +74,7 @@ describe('the text in a time zone', () => {
   it('tells the time by its clocks, and names it', () => {
     const windowText = (window: 'HOUR' | 'DAY' | 'WEEK', at: string, isOpen: boolean): string => {
       const zoned = rule({ condition: { ...COUNT, window }, timeZone: 'Europe/Berlin' });
-      const span = windowAt(window, 'Europe/Berlin', Date.parse(at) * 1000);
+      const span = localBucketAt(window, 'Europe/Berlin', Date.parse(at) * 1000);
       return textOf({ ...firing({ window, isOpen, span }), rule: zoned });
     };
     const headline = '‘Cancel order’ came up in 42 conversations';

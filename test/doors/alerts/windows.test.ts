@@ -1,7 +1,8 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { plainBucket } from '../../support/plain-buckets.ts';
-import { timeBefore, windowAt, windowsBetween } from '../../../src/doors/alerts/windows.ts';
+import { localBucketAt } from '../../../src/domain/local-time.ts';
+import { timeBefore, windowsBetween } from '../../../src/doors/alerts/windows.ts';
 
 const at = (text: string): number => Date.parse(`${text}Z`) * 1000;
 const starts = (window: 'HOUR' | 'DAY' | 'WEEK', since: string, until: string): string[] =>
@@ -39,7 +40,7 @@ describe('the windows of an evaluation', () => {
 });
 
 describe('the time before a window', () => {
-  const day = windowAt('DAY', 'UTC', at('2026-11-22T14:05'));
+  const day = localBucketAt('DAY', 'UTC', at('2026-11-22T14:05'));
 
   it('is four weeks of a day', () => {
     const most = timeBefore('DAY', 'UTC', day);
@@ -78,14 +79,14 @@ describe('windows of a time zone', () => {
       for (const window of ['HOUR', 'DAY', 'WEEK'] as const) {
         for (let quarter = -150; quarter <= 150; quarter += 1) {
           const instant = at(change) + (quarter * HOUR) / 4;
-          const { start, end } = windowAt(window, zone, instant);
+          const { start, end } = localBucketAt(window, zone, instant);
           equal(
             start,
             plainBucket(window, instant, zone === 'UTC' ? null : zone).start,
             `${window} ${zone} ${quarter}`,
           );
-          equal(windowAt(window, zone, end).start, end);
-          equal(windowAt(window, zone, end - 1).start, start);
+          equal(localBucketAt(window, zone, end).start, end);
+          equal(localBucketAt(window, zone, end - 1).start, start);
         }
       }
     }
@@ -101,7 +102,7 @@ describe('windows of a time zone', () => {
   });
 
   it('are compared with as many of the calendar', () => {
-    const monday = windowAt('DAY', 'Europe/Berlin', at('2026-10-26T12:00'));
+    const monday = localBucketAt('DAY', 'Europe/Berlin', at('2026-10-26T12:00'));
     const most = timeBefore('DAY', 'Europe/Berlin', monday);
     deepEqual(most, { start: at('2026-09-27T22:00'), end: at('2026-10-25T23:00'), windows: 28 });
     deepEqual(timeBefore('DAY', 'Europe/Berlin', monday, at('2026-10-18T22:00')), {
