@@ -83,6 +83,8 @@ const comparedValues = z.strictObject({
     .describe(`What is not chance, the least likely first; at most ${MOST_DIFFERENCES_LISTED}.`),
 });
 
+export type ComparedValues = z.output<typeof comparedValues>;
+
 const firedSchema = z.strictObject({
   ...common,
   window,
@@ -209,6 +211,8 @@ export const digestFigures = {
   dissatisfaction: listed.describe('The most frequent signals of dissatisfaction.'),
   repeatedRequests: listed.describe('The most frequent repeated requests.'),
 };
+
+export type DigestFigures = z.output<z.ZodObject<typeof digestFigures>>;
 
 const digestSchema = z.strictObject({ ...common, window, ...digestFigures, position });
 

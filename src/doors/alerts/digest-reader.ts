@@ -11,9 +11,9 @@ import { readInstanceRow } from '../../query/instance-reader.ts';
 import { queryParameterSchemas } from '../../query/parameters.ts';
 import { checkSegment } from '../../query/segments.ts';
 import { digestFigures } from './body-schema.ts';
-import type { PublicUrl } from './body.ts';
+import { linkToSpan, type PublicUrl } from './body.ts';
 import { readDigest } from './digest.ts';
-import { figuresOf, linkToDigest, plainText, sectionsOf } from './digest-words.ts';
+import { figuresOf, plainText, sectionsOf } from './digest-words.ts';
 import { SnapshotFigures, type FiguresOptions } from './figures.ts';
 import { htmlOf } from './html.ts';
 
@@ -104,7 +104,8 @@ export class DigestReader {
       html: (origin) => {
         const url = publicUrl === '' ? origin : publicUrl;
         const sections = sectionsOf(digest, null, instanceId);
-        return htmlOf({ title, sections, publicUrl: url, link: `${url}${linkToDigest(instanceId, digest)}` });
+        const link = `${url}${linkToSpan(instanceId, span, timeZone, segment)}`;
+        return htmlOf({ title, sections, publicUrl: url, link });
       },
     };
   }

@@ -5,9 +5,9 @@
  */
 import { formatInstant } from '../../domain/time.ts';
 import { textOfLine } from './html.ts';
-import { digestFigures } from './body-schema.ts';
+import { digestFigures, type DigestFigures } from './body-schema.ts';
 import { linkToSpan, VIEW_OF, type Content, type Line, type Section } from './body.ts';
-import type { Changed, Compared, Digest, Discussed } from './digest.ts';
+import { LISTS, type Changed, type Compared, type Digest, type Lists } from './digest.ts';
 import type { EntityFigures, FixedFigures, Listed } from './figures.ts';
 import type { Rule } from './rule.ts';
 import {
@@ -28,8 +28,8 @@ import {
 } from './texts.ts';
 
 /** Returns the figures as the API answers and posts them. */
-export function figuresOf(digest: Digest): Pick<Digest, keyof typeof digestFigures> {
-  const names = Object.keys(digestFigures) as (keyof typeof digestFigures)[];
+export function figuresOf(digest: Digest): Pick<Digest, keyof DigestFigures> {
+  const names = Object.keys(digestFigures) as (keyof DigestFigures)[];
   const figures = Object.fromEntries(names.map((name) => [name, digest[name]]));
   return figures as ReturnType<typeof figuresOf>;
 }
@@ -44,14 +44,14 @@ export function digestContent(
   { instance, position, at }: { instance: string | null; position: number; at: number },
 ): Content {
   const sections = sectionsOf(digest, instance, rule.instanceId);
-  const { span, timeZone } = digest;
+  const { span, segment, timeZone } = digest;
   return {
     type: 'digest.weekly',
     rule,
     at,
     text: plainText(sections),
     sections,
-    link: linkToDigest(rule.instanceId, digest),
+    link: linkToSpan(rule.instanceId, span, timeZone, segment),
     more: {
       window: {
         granularity: 'WEEK',
@@ -65,14 +65,6 @@ export function digestContent(
   };
 }
 
-/** Returns the dashboard path for the week and the segment. */
-export function linkToDigest(
-  instanceId: string,
-  { span, segment, timeZone }: Pick<Digest, 'span' | 'segment' | 'timeZone'>,
-): string {
-  return linkToSpan(instanceId, span, timeZone, segment);
-}
-
 /** Joins sections with blank lines; the lines of a titled section become a list. */
 export function plainText(sections: readonly Section[]): string {
   return sections.map(plain).join('\n\n');
@@ -82,6 +74,25 @@ function plain({ title, lines }: Section): string {
   const texts = lines.map(textOfLine);
   return title === undefined ? texts.join('\n') : [title, ...texts.map((line) => `- ${line}`)].join('\n');
 }
+
+/** The lists of a digest, the news first: their titles, and what an element is called. */
+const SECTIONS: readonly (readonly [list: keyof Lists, title: string, unit: string])[] = [
+  ['newTopics', 'New topics', 'new topic'],
+  ['fixed', 'What was fixed', 'change'],
+  ['rising', 'More often than in the week before', 'change'],
+  ['falling', 'Less often than in the week before', 'change'],
+  ['topics', 'Most discussed', 'topic'],
+  ['gaps', 'What the assistant could not do (ability) or did not know (knowledge)', 'gap'],
+  ['dissatisfaction', 'Signals of dissatisfaction', 'signal'],
+  [
+    'repeatedRequests',
+    'Requests that users made again, with or without a signal of dissatisfaction',
+    'request',
+  ],
+];
+
+/** An element of one of the lists. */
+type Entity = Lists[keyof Lists][number];
 
 /**
  * Writes the sections of a digest: first its totals, then its lists, the news first; empty lists are left out.
@@ -102,65 +113,24 @@ export function sectionsOf(
     const before = sessions.before === 0 ? '' : ` In the week before, there ${were(sessions.before)}.`;
     return [{ lines: [...first, `There were no conversations.${before}`] }];
   }
-  const to =
-    <Entity extends { readonly id: string }>(
-      groupBy: Listed | null,
-      write: (entity: Entity & { readonly groupBy: Listed }) => string,
-    ) =>
-    (entity: Entity & { readonly groupBy?: Listed }): Line => {
-      const known = { ...entity, groupBy: entity.groupBy ?? groupBy ?? 'TOPIC' };
-      const text = `${write(known)}${'verdict' in entity ? '' : statedOf(digest, entity.id)}`;
-      if (instanceId === null) return text;
-      const page = { view: VIEW_OF[known.groupBy], id: known.id };
-      return { text, link: linkToSpan(instanceId, span, timeZone, segment, page) };
-    };
+  const lineOf = (entity: Entity, ofList: Listed | undefined): Line => {
+    const sure = sureness('precision' in entity ? entity.precision : undefined);
+    const stated = 'verdict' in entity ? '' : statedOf(digest, entity.id);
+    const text = `${written(entity, ofList, digest)}${sure}${stated}`;
+    const groupBy = ofList ?? ('groupBy' in entity ? entity.groupBy : 'TOPIC');
+    if (instanceId === null) return text;
+    const page = { view: VIEW_OF[groupBy], id: entity.id };
+    return { text, link: linkToSpan(instanceId, span, timeZone, segment, page) };
+  };
+  const lists = SECTIONS.map(([name, title, unit]) => {
+    const entities: readonly Entity[] = digest[name];
+    const lines = entities.map((entity) => lineOf(entity, LISTS[name].groupBy));
+    return { title, lines: [...lines, ...more(others[name], unit)] };
+  });
   return [
     { lines: [...first, sizeSentence(digest), dissatisfactionSentence(digest)] },
-    {
-      title: 'New topics',
-      lines: [...digest.newTopics.map(to('TOPIC', counts)), ...more(others.newTopics, 'new topic')],
-    },
-    {
-      title: 'What was fixed',
-      lines: [
-        ...digest.fixed.map(to(null, (one: FixedFigures) => fixedLine(one, timeZone))),
-        ...more(others.fixed, 'change'),
-      ],
-    },
-    {
-      title: 'More often than in the week before',
-      lines: [...digest.rising.map(to(null, changed)), ...more(others.rising, 'change')],
-    },
-    {
-      title: 'Less often than in the week before',
-      lines: [...digest.falling.map(to(null, changed)), ...more(others.falling, 'change')],
-    },
-    {
-      title: 'Most discussed',
-      lines: [
-        ...digest.topics.map(to('TOPIC', sessions.before === 0 ? counts : changedTopic)),
-        ...more(others.topics, 'topic'),
-      ],
-    },
-    {
-      title: 'What the assistant could not do (ability) or did not know (knowledge)',
-      lines: [...digest.gaps.map(to('GAP', countsOfGap)), ...more(others.gaps, 'gap')],
-    },
-    {
-      title: 'Signals of dissatisfaction',
-      lines: [
-        ...digest.dissatisfaction.map(to('CSAT_DSAT', counts)),
-        ...more(others.dissatisfaction, 'signal'),
-      ],
-    },
-    {
-      title: 'Requests that users made again, with or without a signal of dissatisfaction',
-      lines: [
-        ...digest.repeatedRequests.map(to('REPEATED_REQUEST', counts)),
-        ...more(others.repeatedRequests, 'request'),
-      ],
-    },
-  ].filter(({ lines }) => lines.length > 0);
+    ...lists.filter(({ lines }) => lines.length > 0),
+  ];
 }
 
 /**
@@ -231,15 +201,21 @@ function dissatisfactionSentence({ sessions, dissatisfied }: Digest): string {
   return `${which} had a signal of dissatisfaction${before}.`;
 }
 
-/** Example: “‘Cancel order’: 120 conversations (84 % to 97 % of all that count are right)” */
-function counts({ name, sessions, precision }: EntityFigures): string {
-  return `‘${oneLine(name)}’: ${conversations(sessions)}${sureness(precision)}`;
+/**
+ * Writes an element of a list. `ofList`: the grouping of all its elements. Topics are compared where there were
+ * conversations in the week before.
+ */
+function written(entity: Entity, ofList: Listed | undefined, { timeZone, sessions }: Digest): string {
+  if ('verdict' in entity) return fixedLine(entity, timeZone);
+  if (ofList === undefined && 'groupBy' in entity) return changed(entity);
+  if ('sessionsBefore' in entity && sessions.before > 0) return changed({ ...entity, groupBy: 'TOPIC' });
+  return counts(entity);
 }
 
 /** Example: “‘Cancel order’ (ability): 120 conversations” */
-function countsOfGap({ name, sessions, gapType, precision }: EntityFigures): string {
+function counts({ name, sessions, gapType }: EntityFigures): string {
   const type = gapType === undefined ? '' : ` (${gapType === 'TOOL' ? 'ability' : 'knowledge'})`;
-  return `‘${oneLine(name)}’${type}: ${conversations(sessions)}${sureness(precision)}`;
+  return `‘${oneLine(name)}’${type}: ${conversations(sessions)}`;
 }
 
 /**
@@ -259,10 +235,6 @@ function fixedLine(one: FixedFigures, timeZone: string): string {
     shortDay(at * 1000, timeZone),
   );
   return `${what}, came back: in ${percent(again.share)} of conversations from ${from} to ${to}, ${is} in the weeks after the change`;
-}
-
-function changedTopic(topic: Discussed): string {
-  return `${changed({ ...topic, groupBy: 'TOPIC' })}${sureness(topic.precision)}`;
 }
 
 /**

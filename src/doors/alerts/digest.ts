@@ -8,41 +8,28 @@ import type { SegmentChoice } from '../../domain/attributes.ts';
 import { isTold } from '../../domain/effects.ts';
 import { localBucketAt, weeksEarlier } from '../../domain/local-time.ts';
 import { risingOf } from './evaluation.ts';
-import type { EntityChange, EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
-import { messageIdOf } from './outbox.ts';
-import type { Counted, Rule } from './rule.ts';
+import type { DigestFigures } from './body-schema.ts';
+import type { EntityFigures, Figures, FixedFigures, Listed } from './figures.ts';
+import type { Counted } from './rule.ts';
 import type { Span } from './windows.ts';
 
-/** A number of the week, and the same of the week before. */
-export interface Compared {
-  readonly now: number;
-  readonly before: number;
-}
+/** The figures that the API answers and posts. */
+type Posted = { readonly [Name in keyof DigestFigures]: Readonly<DigestFigures[Name]> };
 
-/** An entity that came up more or less often than in the week before. */
-export interface Changed extends Omit<EntityChange, 'rises'> {
-  /** Set if the entity rises against several weeks: its conversations in all of them, and their number. */
-  readonly weeksBefore?: { readonly sessions: number; readonly weeks: number };
-}
+/** A number of the week, and the same of the week before. */
+export type Compared = Posted['sessions'];
+
+/** An entity that came up more or less often than in the week before, or than in an average week of several. */
+export type Changed = Posted['rising'][number];
 
 /** A topic of the week with its conversations in the week before. */
-export type Discussed = EntityFigures & Pick<Changed, 'sessionsBefore'>;
+export type Discussed = Posted['topics'][number];
 
 /** The lists of a digest, sorted by conversations or by clarity of the change. */
-export interface Lists {
-  readonly topics: readonly Discussed[];
-  readonly newTopics: readonly EntityFigures[];
-  readonly rising: readonly Changed[];
-  readonly falling: readonly Changed[];
-  /** What is fixed, and of which this week tells that it comes up less or more often, or came back. */
-  readonly fixed: readonly FixedFigures[];
-  readonly gaps: readonly EntityFigures[];
-  readonly dissatisfaction: readonly EntityFigures[];
-  readonly repeatedRequests: readonly EntityFigures[];
-}
+export type Lists = Omit<Posted, 'sessions' | 'users' | 'dissatisfied'>;
 
 /** The figures of a week. */
-export interface Digest extends Lists {
+export interface Digest extends Posted {
   readonly span: Span;
   /** Only conversations of this segment count; empty: all. */
   readonly segment: readonly SegmentChoice[];
@@ -52,35 +39,27 @@ export interface Digest extends Lists {
   readonly known: readonly FixedFigures[];
   /** End of the figures in a week that is not over, microseconds since 1970; null if it is over. */
   readonly until: number | null;
-  readonly sessions: Compared;
-  readonly users: Compared;
-  /** Conversations with a signal of dissatisfaction. */
-  readonly dissatisfied: Compared;
   /** Number of elements cut from each list. */
   readonly others: Readonly<Record<keyof Lists, number>>;
 }
 
 const MOST_TOPICS = 5;
 const MOST_OTHERS = 3;
-const MOST_LISTED: Readonly<Record<keyof Lists, number>> = {
-  topics: MOST_TOPICS,
-  newTopics: MOST_TOPICS,
-  rising: MOST_TOPICS,
-  falling: MOST_TOPICS,
-  fixed: MOST_TOPICS,
-  gaps: MOST_OTHERS,
-  dissatisfaction: MOST_OTHERS,
-  repeatedRequests: MOST_OTHERS,
+/** Of each list the most elements, and their grouping where no element says its own. */
+export const LISTS: Readonly<Record<keyof Lists, { readonly most: number; readonly groupBy?: Listed }>> = {
+  topics: { most: MOST_TOPICS, groupBy: 'TOPIC' },
+  newTopics: { most: MOST_TOPICS, groupBy: 'TOPIC' },
+  rising: { most: MOST_TOPICS },
+  falling: { most: MOST_TOPICS },
+  fixed: { most: MOST_TOPICS },
+  gaps: { most: MOST_OTHERS, groupBy: 'GAP' },
+  dissatisfaction: { most: MOST_OTHERS, groupBy: 'CSAT_DSAT' },
+  repeatedRequests: { most: MOST_OTHERS, groupBy: 'REPEATED_REQUEST' },
 };
 /** Fewest conversations of a new or changed entity; in quiet weeks smaller changes are not news. */
 const FEWEST = 3;
 /** Factor over an average week from which an entity rises; the default of alerts. */
 const FACTOR = 2;
-
-/** Derives the message id, the same for every evaluation of this week. */
-export function digestIdOf(rule: Rule, { start }: Span): string {
-  return messageIdOf(rule.id, 'digest', '', start);
-}
 
 /**
  * Reads the digest of a week from the figures of an instance. A week that is not over at `now` (microseconds) is
@@ -132,17 +111,6 @@ export async function readDigest(
     dissatisfaction: signals.filter(({ signalType }) => signalType === 'DSAT'),
     repeatedRequests,
   };
-  const cut = cutLists(lists);
-  const sure = async <Entity extends EntityFigures>(
-    groupBy: Listed,
-    entities: readonly Entity[],
-  ): Promise<readonly Entity[]> =>
-    Promise.all(
-      entities.map(async (entity) => {
-        const precision = await figures.precision(groupBy, entity.id);
-        return precision === null ? entity : { ...entity, precision };
-      }),
-    );
   return {
     span,
     segment,
@@ -154,19 +122,23 @@ export async function readDigest(
     sessions: await compared((of) => figures.sessions(of)),
     users: await compared((of) => figures.users(of)),
     dissatisfied: await compared((of) => figures.sessions(of, true)),
-    ...cut,
-    topics: await sure('TOPIC', cut.topics),
-    newTopics: await sure('TOPIC', cut.newTopics),
-    gaps: await sure('GAP', cut.gaps),
-    dissatisfaction: await sure('CSAT_DSAT', cut.dissatisfaction),
-    repeatedRequests: await sure('REPEATED_REQUEST', cut.repeatedRequests),
+    ...(await cutLists(lists, figures)),
   };
 }
 
-function cutLists(lists: Lists): Lists & Pick<Digest, 'others'> {
-  const names = Object.keys(MOST_LISTED) as (keyof Lists)[];
-  const others = names.map((name) => [name, Math.max(0, lists[name].length - MOST_LISTED[name])]);
-  const cut = names.map((name) => [name, lists[name].slice(0, MOST_LISTED[name])]);
+/** Cuts the lists, and says of what is left how far people found it right. */
+async function cutLists(lists: Lists, figures: Figures): Promise<Lists & Pick<Digest, 'others'>> {
+  const cut: [name: string, entities: unknown][] = [];
+  const others: [name: string, count: number][] = [];
+  for (const [name, { most, groupBy }] of Object.entries(LISTS)) {
+    const all: readonly { readonly id: string }[] = lists[name as keyof Lists];
+    const left = all.slice(0, most).map(async (entity) => {
+      const precision = groupBy === undefined ? null : await figures.precision(groupBy, entity.id);
+      return precision === null ? entity : { ...entity, precision };
+    });
+    cut.push([name, await Promise.all(left)]);
+    others.push([name, all.length - left.length]);
+  }
   return {
     ...(Object.fromEntries(cut) as unknown as Lists),
     others: Object.fromEntries(others) as Digest['others'],

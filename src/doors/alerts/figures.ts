@@ -6,16 +6,13 @@
  */
 import { GROUPINGS, type GroupBy } from '../../domain/groupings.ts';
 import { answerQuery, type AnswerOptions } from '../../query/answer.ts';
-import type { Interval } from '../../domain/checks.ts';
-import type { Release } from '../../domain/lives.ts';
 import { ChecksReader } from '../../query/checks/checks-reader.ts';
 import { checkedAs } from '../../query/checks/estimates.ts';
 import { attributeValues, type AttributeValues } from '../../query/attributes-reader.ts';
 import { DifferencesReader } from '../../query/changes/differences-reader.ts';
-import type { Difference } from '../../query/changes/differences-schema.ts';
 import { changesBetween } from '../../query/changes/changes-reader.ts';
 import { effectsIn } from '../../query/effects/effects-reader.ts';
-import { EFFECT_GROUPS, type EffectAnswer } from '../../query/effects/effects-schema.ts';
+import { EFFECT_GROUPS } from '../../query/effects/effects-schema.ts';
 import { WhyReader, type WhyReaderOptions } from '../../query/why/why-reader.ts';
 import { readInstanceRow } from '../../query/instance-reader.ts';
 import { bucketStart, nextBucketStart } from '../../domain/time.ts';
@@ -24,23 +21,14 @@ import { parseQueryParameters, zoneOf, type QueryParameters } from '../../query/
 import { planTotals } from '../../query/plan.ts';
 import type { QueryResponse } from '../../query/response-schema.ts';
 import type { Snapshot, SnapshotReader } from '../../store/published/snapshot-reader.ts';
+import type { ComparedValues, DigestFigures } from './body-schema.ts';
 import { COUNTED, type Counted, type Window } from './rule.ts';
 import type { Span } from './windows.ts';
 import type { SegmentChoice } from '../../domain/attributes.ts';
 import { attributeNames } from '../../query/segments.ts';
 
-/** An entity and its conversations. */
-export interface EntityFigures {
-  readonly id: string;
-  readonly name: string;
-  readonly sessions: number;
-  /** Set for signals. */
-  readonly signalType?: 'SAT' | 'DSAT';
-  /** Set for gaps. */
-  readonly gapType?: 'TOOL' | 'KNOWLEDGE';
-  /** Set in digests for what people checked. */
-  readonly precision?: Precision;
-}
+/** An entity and its conversations. `precision`: set in digests for what people checked. */
+export type EntityFigures = DigestFigures['gaps'][number];
 
 /** An entity that came up more or less often than before. */
 export interface EntityChange extends Pick<EntityFigures, 'id' | 'name' | 'sessions'> {
@@ -69,25 +57,11 @@ export interface ValueDifferences {
   readonly sessions: number;
   readonly sessionsAgainst: number;
   /** The clearest first. */
-  readonly found: readonly ValueDifference[];
-}
-
-export interface ValueDifference extends Pick<EntityFigures, 'id' | 'name'> {
-  readonly groupBy: Counted;
-  readonly difference: Difference['difference'];
-  /** Shares of the conversations of each value, 0 to 1. */
-  readonly share: number;
-  readonly shareAgainst: number;
+  readonly found: readonly ComparedValues['differences'][number][];
 }
 
 /** What people said is fixed, and what that did. */
-export interface FixedFigures
-  extends Pick<EffectAnswer, 'verdict' | 'before' | 'after' | 'again'>, Pick<EntityFigures, 'id' | 'name'> {
-  readonly groupBy: Listed;
-  /** UTC; null: it is fixed in a release. */
-  readonly fixedAt: string | null;
-  readonly release: Release | null;
-}
+export type FixedFigures = DigestFigures['fixed'][number];
 
 /** Conversations of a value on a day. */
 export interface ValueOnDay {
@@ -98,9 +72,7 @@ export interface ValueOnDay {
 }
 
 /** Of the conversations in which something was found: those that people checked, and the share that is right. */
-export interface Precision extends Interval {
-  readonly checked: number;
-}
+export type Precision = NonNullable<EntityFigures['precision']>;
 
 /** Groupings that alerts count and digests list. */
 export type Listed = Counted | 'REPEATED_REQUEST';

@@ -2,7 +2,8 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { readDigest, type Digest } from '../../../src/doors/alerts/digest.ts';
 import { htmlOf, textOfLine } from '../../../src/doors/alerts/html.ts';
-import { digestContent, linkToDigest, sectionsOf } from '../../../src/doors/alerts/digest-words.ts';
+import { linkToSpan } from '../../../src/doors/alerts/body.ts';
+import { digestContent, sectionsOf } from '../../../src/doors/alerts/digest-words.ts';
 import type { Figures, FixedFigures } from '../../../src/doors/alerts/figures.ts';
 import { localBucketAt } from '../../../src/domain/local-time.ts';
 import { type Span } from '../../../src/doors/alerts/windows.ts';
@@ -155,18 +156,18 @@ Signals of dissatisfaction
     deepEqual(digestLines({ segment }), [WEEK, whose, 'There were no conversations.']);
     deepEqual(digestLines({ segment, sessions: { now: 3, before: 3 } }).slice(0, 2), [WEEK, whose]);
     equal(
-      linkToDigest(INSTANCE, { ...NOTHING, segment }),
+      linkToSpan(INSTANCE, NOTHING.span, 'UTC', segment),
       `/?instance=${INSTANCE}&range=2026-11-16%2F2026-11-22` +
         '&segment.environment%21=test&segment.plan=pro&segment.plan=team',
     );
   });
 
   it('leads to its week, in days of its time zone', () => {
-    const link = linkToDigest(INSTANCE, NOTHING);
+    const link = linkToSpan(INSTANCE, NOTHING.span, 'UTC', []);
     equal(link, `/?instance=${INSTANCE}&range=2026-11-16%2F2026-11-22`);
     const span = localBucketAt('WEEK', 'Pacific/Kiritimati', NOW * 1000);
     equal(
-      linkToDigest(INSTANCE, { span, segment: [], timeZone: 'Pacific/Kiritimati' }),
+      linkToSpan(INSTANCE, span, 'Pacific/Kiritimati', []),
       link.replace('16%', '23%').replace('22', '29'),
     );
   });
