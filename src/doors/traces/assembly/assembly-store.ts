@@ -21,6 +21,12 @@ export interface Codec<Value> {
   readonly weigh: (value: Value) => number;
 }
 
+/** A value as it was read or written last; null: there is none. */
+interface Known<Value> {
+  readonly value: Value | null;
+  readonly revision: number;
+}
+
 /** What a key takes in memory besides its value. */
 const OVERHEAD_BYTES = 300;
 
@@ -28,10 +34,10 @@ const OVERHEAD_BYTES = 300;
 export class CachedBucket<Value> {
   readonly #bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>;
   readonly #codec: Codec<Value>;
-  readonly #cached: LRUCache<string, { readonly value: Value | null; readonly revision: number }>;
+  readonly #cached: LRUCache<string, Known<Value>>;
 
   /** Read or written in this round: what a write compares. */
-  readonly #pinned = new Map<string, { readonly value: Value | null; readonly revision: number }>();
+  readonly #pinned = new Map<string, Known<Value>>();
 
   constructor(
     bucket: Pick<KeyValueBucket, 'get' | 'create' | 'update'>,
@@ -54,7 +60,6 @@ export class CachedBucket<Value> {
       entry === null
         ? { value: null, revision: 0 }
         : { value: this.#codec.decode(entry.value), revision: entry.revision };
-    this.#pinned.set(key, found);
     this.#keep(key, found);
     return found.value;
   }
@@ -63,19 +68,20 @@ export class CachedBucket<Value> {
   async put(key: string, value: Value): Promise<void> {
     const known = this.#pinned.get(key) ?? this.#cached.get(key);
     const text = this.#codec.encode(value);
-    let revision: number | null = null;
     // The answer to an earlier write may have been lost: then the server knows more than we do.
     this.#cached.delete(key);
     this.#pinned.delete(key);
-    if (known === undefined || known.revision === 0) revision = await this.#bucket.create(key, text);
-    else revision = await this.#bucket.update(key, text, known.revision);
+    const revision =
+      known === undefined || known.revision === 0
+        ? await this.#bucket.create(key, text)
+        : await this.#bucket.update(key, text, known.revision);
     if (revision === null) throw new OutrunError(key);
-    this.#pinned.set(key, { value, revision });
     this.#keep(key, { value, revision });
   }
 
-  #keep(key: string, known: { readonly value: Value | null; readonly revision: number }): void {
+  #keep(key: string, known: Known<Value>): void {
     const { value } = known;
+    this.#pinned.set(key, known);
     this.#cached.set(key, known, {
       size: OVERHEAD_BYTES + (value === null ? 0 : Math.ceil(this.#codec.weigh(value))),
     });

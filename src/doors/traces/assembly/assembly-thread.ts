@@ -88,22 +88,10 @@ export class AssemblyThread implements Assembling {
 
   async #answer(id: number, call: HostCall): Promise<void> {
     try {
-      this.#post({ kind: 'answer', id, value: await this.#call(call) });
+      this.#post({ kind: 'answer', id, value: await called(this.#options.host, call) });
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       this.#post({ kind: 'fault', id, message, isForGood: isForGood(error) });
-    }
-  }
-
-  #call(call: HostCall): Promise<unknown> {
-    const { host } = this.#options;
-    switch (call.name) {
-      case 'confirm':
-        return host.confirm();
-      case 'isKnownSession':
-        return host.isKnownSession(...call.parameters);
-      case 'emit':
-        return host.emit(...call.parameters);
     }
   }
 
@@ -116,4 +104,9 @@ export class AssemblyThread implements Assembling {
     if (error === null) this.#exited.resolve();
     else this.#exited.reject(error);
   }
+}
+
+function called(host: AssemblyHost, { name, parameters }: HostCall): Promise<unknown> {
+  const method = host[name] as (...all: readonly unknown[]) => Promise<unknown>;
+  return method.apply(host, [...parameters]);
 }

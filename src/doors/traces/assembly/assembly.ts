@@ -5,16 +5,8 @@
 import { ValueTooLargeError } from '../../../stream/kv/key-value.ts';
 import { ROUND_LIMITS, type AssemblyParts } from './assembly-parts.ts';
 import { Round } from './round.ts';
+import type { TraceBuffer } from './trace-buffer.ts';
 import type { ArrivedTrace, TracePlan } from './trace-plan.ts';
-
-/** Traces that wait to be assembled, whoever's turn it is first. */
-export interface ReadyTraces {
-  /** What `next` will give, as far as that is known: about so many. */
-  upcoming(most: number): readonly ArrivedTrace[];
-  next(): ArrivedTrace | undefined;
-  /** It is to come again, before all others of its project. */
-  giveBack(trace: ArrivedTrace): void;
-}
 
 /** What a round did. */
 export interface AssembledCounts {
@@ -46,10 +38,11 @@ export class Assembly {
     this.#parts = parts;
   }
 
-  /**
-   * Assembles traces until the round is full, or none is left. Rejects with RoundFailure.
-   */
-  async round(traces: ReadyTraces, most = Infinity): Promise<AssembledCounts> {
+  /** Assembles traces until the round is full, or none is left. Rejects with RoundFailure. */
+  async round(
+    traces: Pick<TraceBuffer, 'upcoming' | 'next' | 'giveBack'>,
+    most = Infinity,
+  ): Promise<AssembledCounts> {
     const limits = { ...ROUND_LIMITS, ...this.#parts.limits };
     const count = Math.min(most, limits.traces);
     const round = new Round(this.#parts, limits, this.#begun);

@@ -295,14 +295,6 @@ function decodeTrace(text: string): TraceRecord {
   };
 }
 
-function encodePage(digests: ReadonlySet<string>): string {
-  return JSON.stringify({ v: 1, digests: [...digests] });
-}
-
-function decodePage(text: string): ReadonlySet<string> {
-  return new Set((JSON.parse(text) as { readonly digests: readonly string[] }).digests);
-}
-
 /** What one of each takes in memory, bytes, about. */
 const [TURN_BYTES, DIGEST_BYTES, SPAN_BYTES, PLACE_BYTES, TOLD_BYTES] = [160, 90, 220, 100, 1000];
 
@@ -331,8 +323,8 @@ export const TRACES: Codec<TraceRecord> = {
 };
 
 export const PAGES: Codec<ReadonlySet<string>> = {
-  encode: encodePage,
-  decode: decodePage,
+  encode: (digests) => JSON.stringify({ v: 1, digests: [...digests] }),
+  decode: (text) => new Set((JSON.parse(text) as { readonly digests: readonly string[] }).digests),
   weigh: (digests) => DIGEST_BYTES * digests.size,
 };
 

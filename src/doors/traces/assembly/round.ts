@@ -240,7 +240,7 @@ export class Round {
   }
 
   #hashedSpan(span: PlacedSpan, traceId: string): HashedSpan {
-    const { startedAt, endedAt, asked, answered, continues, parentSpanId } = span;
+    const { startedAt, endedAt, asked, answered, continues = false, parentSpanId } = span;
     const hashed = (message: ObservedMessage): HashedMessage => ({
       ...message,
       hash: this.#hashes.of(message.content),

@@ -4,18 +4,14 @@
  * test/doors/traces/assembly/spoken-spans.test.ts.
  */
 import { MAX_CALL_MESSAGES } from '../../../domain/limits.ts';
-import type { Observation, ObservedMessage } from '../observation.ts';
+import type { Observation } from '../observation.ts';
 import { byStart, inOrder } from './span-order.ts';
 
 /** A span with its events, and the ids that it has from itself or from others of its trace. */
-export interface PlacedSpan {
-  readonly spanId: string;
-  readonly parentSpanId: string | undefined;
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly asked: readonly ObservedMessage[];
-  readonly answered: readonly ObservedMessage[];
-  readonly continues: boolean;
+export interface PlacedSpan extends Pick<
+  Observation,
+  'spanId' | 'parentSpanId' | 'startedAt' | 'endedAt' | 'asked' | 'answered' | 'continues'
+> {
   readonly ids: SpanIds;
 }
 
@@ -140,13 +136,8 @@ export function placing(
   const any: SpanIds = { ...ofTrace, ...idsOf(spans) };
   const inherited = inheriting(spans, seen);
   return (span) => ({
-    spanId: span.spanId,
-    parentSpanId: span.parentSpanId,
-    startedAt: span.startedAt,
+    ...span,
     endedAt: Math.max(span.endedAt, span.startedAt),
-    asked: span.asked,
-    answered: span.answered,
-    continues: span.continues === true,
     ids: idsOf([inherited(span.spanId), any]),
   });
 }

@@ -42,15 +42,14 @@ export class ToldAttributes {
       const other = all.get(name);
       if (other === undefined || other.order < told.order) all.set(name, told);
     }
-    return boundedAttributes([...all].map(([name, { value }]) => [name, value] as const));
+    return valuesOf(all);
   }
 
   get stored(): ReadonlyMap<string, ObservedAttributes> {
-    return new Map(
-      [...this.#told].map(([conversationId, told]) => [
-        conversationId,
-        boundedAttributes([...told].map(([name, { value }]) => [name, value] as const)),
-      ]),
-    );
+    return new Map([...this.#told].map(([conversationId, told]) => [conversationId, valuesOf(told)]));
   }
+}
+
+function valuesOf(told: ReadonlyMap<string, Told>): ObservedAttributes {
+  return boundedAttributes([...told].map(([name, { value }]) => [name, value] as const));
 }

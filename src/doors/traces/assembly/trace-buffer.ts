@@ -7,7 +7,6 @@ import { Shares } from '../../../domain/shares.ts';
 import { FairQueue } from '../../../domain/turns.ts';
 import type { Observation } from '../observation.ts';
 import type { TraceEntry } from '../trace-entry.ts';
-import type { ReadyTraces } from './assembly.ts';
 import { isComplete, type SeenSpan } from './spoken-spans.ts';
 import type { ArrivedTrace } from './trace-plan.ts';
 
@@ -64,7 +63,7 @@ export const LONGEST_WAITS = 4;
 const SEEN_KEPT = 50_000;
 const NOTHING_SEEN: ReadonlyMap<string, SeenSpan> = new Map();
 
-export class TraceBuffer implements ReadyTraces {
+export class TraceBuffer {
   readonly #options: TraceBufferOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #room: Shares;
@@ -253,6 +252,7 @@ export class TraceBuffer implements ReadyTraces {
     return undefined;
   }
 
+  /** The trace is to come again, before all others of its project. */
   giveBack(trace: ArrivedTrace): void {
     const held = trace as Held;
     const lane = this.#laneOf(held.projectId);

@@ -174,12 +174,4 @@ function withUsage(
   return [...silent.map(([spanId, usages]) => ({ ...SILENT, spanId, usages })), ...speaking];
 }
 
-const SILENT = {
-  parentSpanId: undefined,
-  startedAt: 0,
-  endedAt: 0,
-  asked: [],
-  answered: [],
-  continues: false,
-  ids: {},
-};
+const SILENT = { startedAt: 0, endedAt: 0, asked: [], answered: [], ids: {} };

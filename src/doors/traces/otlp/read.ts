@@ -34,8 +34,8 @@ export interface ReadExport {
 export function readTraces(bytes: Uint8Array, encoding: Encoding, limits = NO_LIMITS): ReadExport {
   const { items, count, rejected } = decodeTraces(bytes, encoding, isRead);
   const omitted = new OmissionCounts();
-  const read = items.map((span) => ({ observation: observationOf(span, omitted), items: 1 }));
-  return exported(read, { spans: count, rejected, omitted, limits });
+  const read = items.map((span) => observationOf(span, omitted));
+  return { spans: count, rejected, ...exported(read, omitted, limits, () => 1) };
 }
 
 /** Results of evaluators are skipped, as are all other records. */
@@ -48,11 +48,9 @@ export function readLogs(bytes: Uint8Array, encoding: Encoding, limits = NO_LIMI
   const { items, count, rejected } = decodeLogs(bytes, encoding, isRead, isReadEvent);
   const omitted = new OmissionCounts();
   const records = Map.groupBy(items, spanOf);
-  const read = observationsOfEvents(items, omitted).map((observation) => ({
-    observation,
-    items: records.get(spanOf(observation))?.length ?? 0,
-  }));
-  return exported(read, { spans: count, rejected, omitted, limits });
+  const read = observationsOfEvents(items, omitted);
+  const itemsOf = (observation: Observation): number => records.get(spanOf(observation))?.length ?? 0;
+  return { spans: count, rejected, ...exported(read, omitted, limits, itemsOf) };
 }
 
 function spanOf({ traceId, spanId }: { readonly traceId: string; readonly spanId: string }): string {
@@ -61,22 +59,13 @@ function spanOf({ traceId, spanId }: { readonly traceId: string; readonly spanId
 
 const NO_LIMITS: MessageLimits = { perExport: Infinity, perTrace: Infinity };
 
-/** An observation, and of how many spans or log records. */
-interface ReadObservation {
-  readonly observation: Observation;
-  readonly items: number;
-}
-
+/** `itemsOf`: of how many spans or log records an observation is. */
 function exported(
-  read: readonly ReadObservation[],
-  how: {
-    readonly spans: number;
-    readonly rejected: readonly Rejection[];
-    readonly omitted: OmissionCounts;
-    readonly limits: MessageLimits;
-  },
-): ReadExport {
-  const { spans, rejected, omitted, limits } = how;
+  read: readonly Observation[],
+  omitted: OmissionCounts,
+  limits: MessageLimits,
+  itemsOf: (observation: Observation) => number,
+): Omit<ReadExport, 'spans' | 'rejected'> {
   const newest = (messages: readonly ObservedMessage[]): readonly ObservedMessage[] => {
     omitted.add(OLDER_MESSAGE, messages.length - MAX_CALL_MESSAGES);
     return messages.length > MAX_CALL_MESSAGES ? messages.slice(-MAX_CALL_MESSAGES) : messages;
@@ -84,17 +73,15 @@ function exported(
   const allowance = new MessageAllowance(limits);
   const observations: Observation[] = [];
   let tooMany = 0;
-  for (const { observation, items } of read) {
+  for (const observation of read) {
     const asked = newest(observation.asked);
     const bounded = { ...observation, asked, answered: newest(observation.answered) };
     const mayAdd = allowance.take(bounded);
-    if (mayAdd === null) tooMany += items;
+    if (mayAdd === null) tooMany += itemsOf(observation);
     else observations.push({ ...bounded, mayAdd });
   }
   return {
     observations,
-    spans,
-    rejected,
     tooMany,
     omitted: byReason(omitted),
     lacksContent: observations.filter(({ lacksContent }) => lacksContent).length,
