@@ -70,22 +70,17 @@ export async function findErasedTraces(
   const spans = await findSpans(settings, target);
   return {
     left: [
-      ...(digests === 0
-        ? []
-        : [
-            `${count(digests)} conversations in the bucket "conversations" hold digests of turns from before it`,
-          ]),
-      ...(waiting === 0
-        ? []
-        : [`${count(waiting)} messages of it in the bucket "conversations" can still be opened`]),
-      ...(spans === 0
-        ? []
-        : [
-            `${count(spans)} spans of it wait in the stream of traces; they are refused when their wait is over`,
-          ]),
+      ...counted(digests, 'conversations in the bucket "conversations" hold digests of turns from before it'),
+      ...counted(waiting, 'messages of it in the bucket "conversations" can still be opened'),
+      ...counted(spans, 'spans of it wait in the stream of traces; they are refused when their wait is over'),
     ],
     unseen,
   };
+}
+
+/** Empty if there are none. */
+function counted(found: number, words: string): string[] {
+  return found === 0 ? [] : [`${count(found)} ${words}`];
 }
 
 /** Decides what belongs to an erasure. */
@@ -201,9 +196,10 @@ async function findSpans({ connection, buckets }: FindErasedSettings, target: Ta
     if (instanceId !== undefined) trace.namesInstance = true;
     if (instanceId !== undefined && target.isInstance(instanceId)) trace.isInstance = true;
     if (id !== undefined) trace.namesSession = true;
-    const named = id !== undefined && { instanceId: target.erasure.instanceId, id };
     trace.isTarget ||=
-      kind === 'INSTANCE' || target.isUser(userId) || (named !== false && (await target.isSession(named)));
+      kind === 'INSTANCE' ||
+      target.isUser(userId) ||
+      (id !== undefined && (await target.isSession({ instanceId: target.erasure.instanceId, id })));
   };
   const take = async (entry: TraceEntry): Promise<void> => {
     if (entry.projectId !== projectId) return;

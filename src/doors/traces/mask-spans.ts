@@ -6,7 +6,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import type { ReadPersonalValues } from '../../domain/placeholders.ts';
-import { behind, leadOf, type FindPersons } from '../../web/ingest/mask-request.ts';
+import { leadOf, readBehind, type FindPersons } from '../../web/ingest/mask-request.ts';
 import type { Observation, ObservedAttributes, ObservedMessage, ObservedValue } from './observation.ts';
 import { sealedId, tokenOf, type TokenKeys } from './tokens.ts';
 
@@ -57,14 +57,7 @@ export function createMaskSpans(
     known: readonly number[],
     lead = '',
   ): Promise<ReturnType<ReadPersonalValues>> {
-    const persons = findPersons === null ? [] : await findPersons(text);
-    if (lead === '') return read(text, known, persons);
-    const places = persons.map(({ start, end }) => ({
-      start: start + lead.length,
-      end: end + lead.length,
-    }));
-    const { values, names } = read(lead + text, known, places);
-    return { values: behind(values, lead.length), names };
+    return readBehind(read, lead, text, known, (await findPersons?.(text)) ?? []);
   }
 
   async function maskedText(

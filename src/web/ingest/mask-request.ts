@@ -100,13 +100,9 @@ function findIn(
   let known: readonly number[] = [];
   const visit: Visit = (text, name, isId = false) => {
     const lead = name === undefined || isId ? '' : leadOf(name);
-    const places = persons
-      .get(text)
-      ?.map(({ start, end }) => ({ start: start + lead.length, end: end + lead.length }));
-    const { values, names } = read(lead + text, known, places);
+    const { values, names } = readBehind(read, lead, text, known, persons.get(text));
     if (names.length > 0) known = [...new Set([...known, ...names])].slice(-KNOWN_NAMES);
-    const own = lead === '' ? values : behind(values, lead.length);
-    texts.push(isId ? own.filter(({ kind }) => kind === 'EMAIL') : own);
+    texts.push(isId ? values.filter(({ kind }) => kind === 'EMAIL') : values);
     return text;
   };
   if (masking.texts) visited(request, visit);
@@ -137,11 +133,21 @@ export function leadOf(name: string): string {
   return `${words.toLowerCase()}: `;
 }
 
-/** Shifts values back by the length of the lead. */
-export function behind(values: readonly PersonalValue[], length: number): PersonalValue[] {
-  return values
+/** Reads a text behind its lead. `persons` and the values that are found: their places in the text. */
+export function readBehind(
+  read: ReadPersonalValues,
+  lead: string,
+  text: string,
+  known: readonly number[],
+  persons: readonly Place[] = [],
+): ReturnType<ReadPersonalValues> {
+  const { length } = lead;
+  const places = persons.map(({ start, end }) => ({ start: start + length, end: end + length }));
+  const { values, names } = read(lead + text, known, places);
+  const own = values
     .filter(({ end }) => end > length)
     .map((value) => ({ ...value, start: Math.max(0, value.start - length), end: value.end - length }));
+  return { values: own, names };
 }
 
 function withPlaceholders(

@@ -4,16 +4,13 @@
  *
  * Test: test/doors/traces/assembly/reply-targets.test.ts.
  */
-import type { Observation } from '../observation.ts';
-import { markAbove, Tree, type Seen } from './spoken-spans.ts';
+import { markAbove, type Tree } from './spoken-spans.ts';
 
 /** `replying`: the spans whose messages end with a reply. Returns the id of one of them, or undefined. */
 export function replyTargets(
-  spans: readonly Observation[],
-  seen: Seen,
+  tree: Tree,
   replying: ReadonlySet<string>,
 ): (spanId: string) => string | undefined {
-  const tree = new Tree(spans, seen);
   const upwards = tree.fromAbove<string | undefined>((id, above) => (replying.has(id) ? id : above));
   const first = firstBelow(tree, [...replying]);
   const last = firstBelow(tree, [...replying].toReversed());

@@ -92,8 +92,8 @@ export type Seen = ReadonlyMap<string, SeenSpan>;
  * question and an answer count: what is below an agent says the same, or is its inner work. Where nothing below a span
  * has more, a span with one of the two counts. In the order in which they speak.
  */
-export function chosenOf(spans: readonly Observation[], seen: Seen): Observation[] {
-  const tree = new Tree(spans, seen);
+export function chosenOf(tree: Tree): Observation[] {
+  const { spans, seen } = tree;
   /** `isInner`: something above it counts. `hides`: the same of what is below it. */
   const placeOf = tree.fromAbove<{ depth: number; isInner: boolean; hides: boolean }>((id, above) => {
     const span = tree.spanOf(id);
@@ -116,25 +116,20 @@ export function chosenOf(spans: readonly Observation[], seen: Seen): Observation
 }
 
 /** Tells whether the way from every span to the top of the trace is known: nothing above any of them is missing. */
-export function isComplete(spans: readonly Observation[], seen: Seen): boolean {
-  const tree = new Tree(spans, seen);
+export function isComplete(tree: Tree): boolean {
   const isKnown = tree.fromAbove<boolean>((id, above) => {
     const span = tree.spanOf(id);
     // Of a log record nobody knows what is above it.
-    const isPlaced = span === undefined || span.kind === 'event' ? seen.has(id) : true;
+    const isPlaced = span === undefined || span.kind === 'event' ? tree.seen.has(id) : true;
     return isPlaced && (above ?? true);
   });
-  return spans.every(({ spanId }) => isKnown(spanId));
+  return tree.spans.every(({ spanId }) => isKnown(spanId));
 }
 
 /** Makes what gives a span the ids that it lacks: those of the nearest span above it, else of any of its trace. */
-export function placing(
-  spans: readonly Observation[],
-  seen: Seen,
-  ofTrace: SpanIds,
-): (span: Observation) => PlacedSpan {
-  const any: SpanIds = { ...ofTrace, ...idsOf(spans) };
-  const inherited = inheriting(spans, seen);
+export function placing(tree: Tree, ofTrace: SpanIds): (span: Observation) => PlacedSpan {
+  const any: SpanIds = { ...ofTrace, ...idsOf(tree.spans) };
+  const inherited = inheriting(tree);
   return (span) => ({
     ...span,
     endedAt: Math.max(span.endedAt, span.startedAt),
@@ -143,29 +138,30 @@ export function placing(
 }
 
 /** Makes what gives a span, by its id, its own ids, else those of the nearest span above it. */
-export function inheriting(spans: readonly Observation[], seen: Seen): (spanId: string) => SpanIds {
-  const tree = new Tree(spans, seen);
+export function inheriting(tree: Tree): (spanId: string) => SpanIds {
   return tree.fromAbove<SpanIds>((id, above = {}) => idsOf([tree.spanOf(id) ?? {}, above]));
 }
 
 /** The spans of a trace, those that came and those that were seen before. */
 export class Tree {
-  readonly #spans = new Map<string, Observation>();
-  readonly #seen: Seen;
+  readonly spans: readonly Observation[];
+  readonly seen: Seen;
+  readonly #byId = new Map<string, Observation>();
 
   constructor(spans: readonly Observation[], seen: Seen) {
-    this.#seen = seen;
+    this.spans = spans;
+    this.seen = seen;
     for (const span of spans)
-      if (span.kind !== 'event' || !this.#spans.has(span.spanId)) this.#spans.set(span.spanId, span);
+      if (span.kind !== 'event' || !this.#byId.has(span.spanId)) this.#byId.set(span.spanId, span);
   }
 
   /** The span, if it came. */
   spanOf(id: string): Observation | undefined {
-    return this.#spans.get(id);
+    return this.#byId.get(id);
   }
 
   parentOf(id: string): string | undefined {
-    return this.#spans.get(id)?.parentSpanId ?? this.#seen.get(id)?.parentSpanId;
+    return this.#byId.get(id)?.parentSpanId ?? this.seen.get(id)?.parentSpanId;
   }
 
   /**
@@ -221,8 +217,7 @@ export function idsOf(spans: readonly SpanIds[]): SpanIds {
  * whose usage counts.
  */
 export function seenSpans(
-  seen: Seen,
-  spans: readonly Observation[],
+  { seen, spans }: Tree,
   conversations: ReadonlyMap<string, unknown>,
   spent: ReadonlySet<string>,
 ): SeenSpan[] {

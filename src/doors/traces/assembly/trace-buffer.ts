@@ -7,7 +7,7 @@ import { Shares } from '../../../domain/shares.ts';
 import { FairQueue } from '../../../domain/turns.ts';
 import type { Observation } from '../observation.ts';
 import type { TraceEntry } from '../trace-entry.ts';
-import { isComplete, type SeenSpan } from './spoken-spans.ts';
+import { isComplete, Tree, type SeenSpan } from './spoken-spans.ts';
 import type { ArrivedTrace } from './trace-plan.ts';
 
 export interface TraceBufferOptions {
@@ -285,7 +285,7 @@ export class TraceBuffer {
       if (this.#lanes.get(held.projectId)?.waiting.has(held) !== true) continue;
       const { projectId, observations, seen, heldAt } = held;
       const isOld = heldAt + LONGEST_WAITS * waitMs <= now() && !this.#behind.has(projectId);
-      if (isOld || isComplete(observations, seen ?? NOTHING_SEEN)) found.add(held);
+      if (isOld || isComplete(new Tree(observations, seen ?? NOTHING_SEEN))) found.add(held);
       else if (seen === null) {
         held.seen = NOTHING_SEEN;
         this.#lacking.push(projectId, held);

@@ -16,8 +16,8 @@ import {
   placing,
   seenSpans,
   spansOf,
+  Tree,
   type PlacedSpan,
-  type SeenSpan,
   type SpanIds,
 } from './spoken-spans.ts';
 
@@ -71,8 +71,7 @@ export class TracePlan {
   #all: number;
   /** What arrived may still add so many. */
   #mayAdd = 0;
-  readonly #seen: ReadonlyMap<string, SeenSpan>;
-  readonly #spans: readonly Observation[];
+  readonly #tree: Tree;
   readonly #ids: SpanIds;
   readonly #told: ToldAttributes;
   readonly #usage: TraceUsage;
@@ -81,20 +80,21 @@ export class TracePlan {
   /** `record`: what is known of the trace. */
   constructor(trace: ArrivedTrace, record: TraceRecord) {
     this.trace = trace;
-    this.#seen = new Map(record.spans.map((span) => [span.spanId, span]));
-    this.#spans = spansOf(trace.observations);
-    const chosen = chosenOf(this.#spans, this.#seen).map(placing(this.#spans, this.#seen, record.ids));
-    this.#usage = usageOfTrace(this.#spans, this.#seen, {
+    const spans = spansOf(trace.observations);
+    const tree = new Tree(spans, new Map(record.spans.map((span) => [span.spanId, span])));
+    this.#tree = tree;
+    const chosen = chosenOf(tree).map(placing(tree, record.ids));
+    this.#usage = usageOfTrace(tree, {
       known: record.usage,
       chosen: chosen.map(({ spanId }) => spanId),
       counted: [...record.conversations.keys()],
     });
     this.chosen = withUsage(chosen, this.#usage.placed);
     this.#told = new ToldAttributes(record.attributes);
-    const idsAbove = inheriting(this.#spans, this.#seen);
-    for (const { spanId, attributes } of this.#spans)
+    const idsAbove = inheriting(tree);
+    for (const { spanId, attributes } of spans)
       if (attributes !== undefined) this.#told.add(idsAbove(spanId).conversationId ?? '', attributes);
-    this.#ids = { ...record.ids, ...idsOf(this.#spans) };
+    this.#ids = { ...record.ids, ...idsOf(spans) };
     this.conversations = new Map(record.conversations);
     this.replies = new Map(record.replies);
     this.feedback = trace.observations
@@ -123,7 +123,7 @@ export class TracePlan {
 
   /** The conversation and the event time of the reply that feedback is on; null: there is none. Once all are merged. */
   replyOf({ spanId }: SpanFeedback): { readonly name: ConversationName; readonly at: number } | null {
-    this.#targetOf ??= replyTargets(this.#spans, this.#seen, new Set(this.replies.keys()));
+    this.#targetOf ??= replyTargets(this.#tree, new Set(this.replies.keys()));
     const target = this.#targetOf(spanId) ?? '';
     const [name, at] = [this.conversations.get(target), this.replies.get(target)];
     return name === undefined || at === undefined ? null : { name, at };
@@ -149,13 +149,13 @@ export class TracePlan {
 
   /** What is known of the trace now; null: nothing that a later span of it would need. `kept`: spans. */
   recordOf(kept: number): TraceRecord | null {
-    const isEmpty = this.chosen.length === 0 && this.#seen.size === 0;
+    const isEmpty = this.chosen.length === 0 && this.#tree.seen.size === 0;
     const { stored } = this.#told;
     const { spent, unplaced: usage } = this.#usage;
     const isUntold = stored.size === 0 && usage.size === 0;
     if (isEmpty && isUntold && Object.values(this.#ids).every((id) => id === undefined)) return null;
     const { conversations, replies } = this;
-    const spans = seenSpans(this.#seen, this.#spans, conversations, spent);
+    const spans = seenSpans(this.#tree, conversations, spent);
     return boundedTrace(
       { ids: this.#ids, conversations, spans, attributes: stored, usage, replies, added: this.#added },
       kept,

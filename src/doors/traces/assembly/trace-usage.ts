@@ -6,9 +6,8 @@
  * Test: test/doors/traces/assembly/trace-usage.test.ts, laws.test.ts.
  */
 import type { Usage } from '../../../domain/usage.ts';
-import type { Observation } from '../observation.ts';
 import { firstBelow } from './reply-targets.ts';
-import { markAbove, Tree, type Seen } from './spoken-spans.ts';
+import { markAbove, type Tree } from './spoken-spans.ts';
 
 /** The usage of one span. */
 export interface SpanUsage {
@@ -40,12 +39,8 @@ export interface UsageOptions {
  * It lies on the nearest counted span from it upwards, else on the last one below it; what waited for its span, on the
  * first one that was ever taken in: a later round must find it where an earlier one may have put it.
  */
-export function usageOfTrace(
-  spans: readonly Observation[],
-  seen: Seen,
-  { known, chosen, counted }: UsageOptions,
-): TraceUsage {
-  const tree = new Tree(spans, seen);
+export function usageOfTrace(tree: Tree, { known, chosen, counted }: UsageOptions): TraceUsage {
+  const { spans, seen } = tree;
   const found = new Map(known);
   for (const { spanId, usage } of spans)
     if (usage !== undefined && !found.has(spanId)) found.set(spanId, usage);

@@ -1,6 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { replyTargets } from '../../../../src/doors/traces/assembly/reply-targets.ts';
+import { Tree } from '../../../../src/doors/traces/assembly/spoken-spans.ts';
 
 /** The targets of spans, of a tree of which each span is written with the one above it. */
 function targets(
@@ -14,7 +15,7 @@ function targets(
       { spanId, parentSpanId: parent === '' ? undefined : parent, counted: replying.includes(spanId) },
     ]),
   );
-  const targetOf = replyTargets([], seen, new Set(replying));
+  const targetOf = replyTargets(new Tree([], seen), new Set(replying));
   return asked.map(targetOf);
 }
 

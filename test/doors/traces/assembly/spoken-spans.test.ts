@@ -1,7 +1,7 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Observation, ObservedMessage } from '../../../../src/doors/traces/observation.ts';
-import { chosenOf, placing } from '../../../../src/doors/traces/assembly/spoken-spans.ts';
+import { chosenOf, placing, Tree } from '../../../../src/doors/traces/assembly/spoken-spans.ts';
 
 const NOTHING_SEEN = new Map();
 
@@ -21,7 +21,7 @@ function span(id: string, parent: string, says: '' | 'q' | 'qa', startedAt = 0):
 }
 
 function chosen(...spans: Observation[]): string[] {
-  return chosenOf(spans, NOTHING_SEEN).map(({ spanId }) => spanId);
+  return chosenOf(new Tree(spans, NOTHING_SEEN)).map(({ spanId }) => spanId);
 }
 
 describe('spans of a trace that count', () => {
@@ -60,7 +60,7 @@ describe('spans of a trace that count', () => {
       }));
     for (const spans of [calls(Infinity, 0), calls(Infinity, 400)])
       for (const order of [spans, spans.toReversed()]) deepEqual(chosen(...order), ['c', 'b', 'a']);
-    const times = chosenOf(calls(Infinity, 400), NOTHING_SEEN).map(({ startedAt }) => startedAt);
+    const times = chosenOf(new Tree(calls(Infinity, 400), NOTHING_SEEN)).map(({ startedAt }) => startedAt);
     deepEqual(times, [1_000_800, 1_000_801, 1_000_801]);
     deepEqual(chosen(...calls(Infinity, 1000)), ['a', 'b', 'c']);
     // A history that is cut shows the call before it.
@@ -84,7 +84,7 @@ describe('spans of a trace that count', () => {
     deepEqual(chosen(span('a', 'b', 'qa'), span('b', 'a', '')), ['a']);
     deepEqual(chosen(span('a', 'a', 'qa')), ['a']);
     const seen = new Map([['agent', { spanId: 'agent', parentSpanId: undefined, counted: true }]]);
-    deepEqual(chosenOf([span('late', 'agent', 'qa')], seen), []);
+    deepEqual(chosenOf(new Tree([span('late', 'agent', 'qa')], seen)), []);
   });
 
   it('are found in a chain as deep as an export can hold', () => {
@@ -94,7 +94,7 @@ describe('spans of a trace that count', () => {
     );
     deepEqual(chosen(...chain), [`s${depth - 1}`]);
     const [top, ...below] = chain as [Observation, ...Observation[]];
-    const place = placing([{ ...top, conversationId: 'c' }, ...below], NOTHING_SEEN, {});
+    const place = placing(new Tree([{ ...top, conversationId: 'c' }, ...below], NOTHING_SEEN), {});
     ok(below.every((one) => place(one).ids.conversationId === 'c'));
   });
 });

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Usage } from '../../../../src/domain/usage.ts';
-import type { Seen, SeenSpan } from '../../../../src/doors/traces/assembly/spoken-spans.ts';
+import { Tree, type Seen, type SeenSpan } from '../../../../src/doors/traces/assembly/spoken-spans.ts';
 import { usageOfTrace } from '../../../../src/doors/traces/assembly/trace-usage.ts';
 import type { Observation } from '../../../../src/doors/traces/observation.ts';
 
@@ -42,7 +42,7 @@ function placed(
     readonly known?: readonly (readonly [string, number])[];
   } = {},
 ): Record<string, number[]> {
-  const found = usageOfTrace(spans, seen, {
+  const found = usageOfTrace(new Tree(spans, seen), {
     known: new Map(known.map(([id, tokens]) => [id, took(tokens)])),
     chosen,
     counted,
