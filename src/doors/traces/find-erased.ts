@@ -14,9 +14,9 @@ import type { AssemblyBuckets } from './assembly/buckets.ts';
 import { openedName, sessionOf, type IssuesSessions } from './assembly/emit.ts';
 import { OutboxKeys } from './assembly/outbox-keys.ts';
 import { conversationIn, TRACES, type Conversation, type ConversationName } from './assembly/records.ts';
-import type { SpanIds } from './assembly/spoken-spans.ts';
 import { traceKey } from './assembly/trace-plan.ts';
 import { CONVERSATION_STATES } from './forget-conversations.ts';
+import type { SpanIds } from './observation.ts';
 import { openedId, tokenKeys } from './tokens.ts';
 import { decodeTraceEntries, type TraceEntry } from './trace-entry.ts';
 

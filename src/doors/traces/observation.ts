@@ -35,8 +35,18 @@ export interface ObservedFeedback {
   readonly at: number;
 }
 
+/** What a span names. */
+export interface SpanIds {
+  /** The caller's name of the conversation (`gen_ai.conversation.id`, `session.id`, …), any text. */
+  readonly conversationId?: string | undefined;
+  /** The caller's name of the end user, any text. */
+  readonly userId?: string | undefined;
+  /** UUID, if the application names its instance. */
+  readonly instanceId?: string | undefined;
+}
+
 /** One span, or the log records of a span. */
-export interface Observation {
+export interface Observation extends SpanIds {
   /** 32 hex digits, lower case. */
   readonly traceId: string;
   /** 16 hex digits, lower case; of an event: its span's. */
@@ -47,12 +57,6 @@ export interface Observation {
   /** Microseconds since 1970. Of an event: the times of its first and last record. */
   readonly startedAt: number;
   readonly endedAt: number;
-  /** The caller's name of the conversation (`gen_ai.conversation.id`, `session.id`, …), any text. */
-  readonly conversationId?: string;
-  /** The caller's name of the end user, any text. */
-  readonly userId?: string;
-  /** UUID, if the application names its instance. */
-  readonly instanceId?: string;
   /** Attributes of the conversation that the span or its resource names. */
   readonly attributes?: ObservedAttributes;
   /** What a call took; of an agent, mostly the sum of its calls. */

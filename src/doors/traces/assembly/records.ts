@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Codec } from './assembly-store.ts';
 import type { Usage } from '../../../domain/usage.ts';
-import type { ObservedAttributes } from '../observation.ts';
+import type { ObservedAttributes, SpanIds } from '../observation.ts';
 import type { NewMessage } from './merge-span.ts';
 import { MERGED_LIMITS, MergedSpans, type MergedLimits, type StoredMerged } from './merged-spans.ts';
-import type { SeenSpan, SpanIds } from './spoken-spans.ts';
+import type { SeenSpan } from './spoken-spans.ts';
 import type { Inferred, Turn } from './turn.ts';
 
 /** Names a conversation within a project. */

@@ -4,7 +4,7 @@
  * test/doors/traces/assembly/spoken-spans.test.ts.
  */
 import { MAX_CALL_MESSAGES } from '../../../domain/limits.ts';
-import type { Observation } from '../observation.ts';
+import type { Observation, SpanIds } from '../observation.ts';
 import { byStart, inOrder } from './span-order.ts';
 
 /** A span with its events, and the ids that it has from itself or from others of its trace. */
@@ -13,12 +13,6 @@ export interface PlacedSpan extends Pick<
   'spanId' | 'parentSpanId' | 'startedAt' | 'endedAt' | 'asked' | 'answered' | 'continues'
 > {
   readonly ids: SpanIds;
-}
-
-export interface SpanIds {
-  readonly conversationId?: string | undefined;
-  readonly userId?: string | undefined;
-  readonly instanceId?: string | undefined;
 }
 
 /** What was seen of a trace before, and let go. */

@@ -3,7 +3,7 @@
  * adds no more messages than it may, and what arrived no more than the door counted.
  * Test: test/doors/traces/assembly/assembly.test.ts, test/doors/traces/bounds.test.ts.
  */
-import type { Observation, ObservedAttributes, ObservedFeedback } from '../observation.ts';
+import type { Observation, ObservedAttributes, ObservedFeedback, SpanIds } from '../observation.ts';
 import { replyTargets } from './reply-targets.ts';
 import { ToldAttributes } from './told-attributes.ts';
 import { usageOfTrace, type SpanUsage, type TraceUsage } from './trace-usage.ts';
@@ -18,7 +18,6 @@ import {
   spansOf,
   Tree,
   type PlacedSpan,
-  type SpanIds,
 } from './spoken-spans.ts';
 
 /** What arrived of a trace by the time it was let go. */

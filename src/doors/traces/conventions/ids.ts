@@ -6,6 +6,7 @@
  */
 import { UUID_PATTERN } from '../../../domain/ids.ts';
 import { MAX_LABEL_BYTES } from '../../../domain/limits.ts';
+import type { SpanIds } from '../observation.ts';
 import type { Attributes, AttributeValue } from '../span.ts';
 import { isObject } from '../values.ts';
 import { parsed } from './recorded.ts';
@@ -85,14 +86,8 @@ export const ID_NAMES: ReadonlySet<string> = new Set([
   JSON_PARAMETERS,
 ]);
 
-export interface Ids {
-  readonly conversationId?: string;
-  readonly userId?: string;
-  readonly instanceId?: string;
-}
-
 /** Reads the ids of the span; its resource is the fallback for each. */
-export function idsOf(span: Attributes, resource: Attributes): Ids {
+export function idsOf(span: Attributes, resource: Attributes): SpanIds {
   const attributes = withMetadata(span);
   const conversationId = firstOf(CONVERSATION, attributes) ?? firstOf(CONVERSATION, resource);
   const userId = firstOf(USER, attributes) ?? userInParameters(span) ?? firstOf(USER, resource);
