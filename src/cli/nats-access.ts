@@ -14,7 +14,7 @@ const REACH_MS = 3000;
 
 /** Connects to NATS for the duration of `work`. Throws SetupError when nothing answers. */
 export async function withConnection<Result>(
-  config: Config,
+  config: Parameters<typeof connectionOptions>[0],
   options: { readonly name: string; readonly giveUpAfterMs?: number },
   work: (connection: StreamConnection) => Promise<Result>,
 ): Promise<Result> {

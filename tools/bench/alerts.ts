@@ -1,10 +1,10 @@
 /** What do the alerts of an instance cost the worker? */
 import { readWorkerStatuses } from '../../src/health/process-status.ts';
 import { benchmark } from './load/benchmark.ts';
-import { demoConversations } from './load/distinct-texts.ts';
-import { processorMsOf } from './load/process-use.ts';
+import { countConversations } from './load/counting.ts';
+import { demoConversations, repeated } from './load/distinct-texts.ts';
 import { median } from './load/ratios.ts';
-import { request, startMeasuredService, untilCounted, type OwnService } from './load/service.ts';
+import { request, startMeasuredService } from './load/service.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- alerts [OPTIONS]
@@ -30,9 +30,7 @@ interface Turn {
 
 async function measure(options: { alerts: number; messages: number; turns: number }): Promise<number> {
   const { alerts, messages, turns } = options;
-  const bodies = (await demoConversations()).map((conversation, number) =>
-    conversation.map((message) => ({ ...message, userId: `user-${number}` })),
-  );
+  const demo = await demoConversations();
   const service = await startMeasuredService({ WEBHOOK_ALLOW_PRIVATE: 'true' });
   try {
     const { id: plain } = await request<{ id: string }>(service, 'instances', {});
@@ -48,19 +46,17 @@ async function measure(options: { alerts: number; messages: number; turns: numbe
       [plain, []],
       [watched, []],
     ]);
+    const conversations = repeated(demo, messages);
     for (let turn = -1; turn < turns; turn += 1) {
       // Both grow alike, and neither always comes first.
       for (const instance of turn % 2 === 0 ? [plain, watched] : [watched, plain]) {
-        const measured = await oneTurn(service, instance, bodies, messages);
-        if (turn >= 0) found.get(instance)?.push(measured);
+        const { messages: sent, seconds, use } = await countConversations(service, instance, conversations);
+        const processorMs = ((use.get('worker')?.processorMs ?? 0) / sent) * 1000;
+        if (turn >= 0) found.get(instance)?.push({ messagesPerSecond: sent / seconds, processorMs });
       }
     }
-    print(
-      alerts,
-      found.get(plain) ?? [],
-      found.get(watched) ?? [],
-      workerOf(service.dataDir).alerts?.evaluations ?? 0,
-    );
+    const worker = readWorkerStatuses(service.dataDir).find(({ ended }) => !ended)?.status;
+    print(alerts, found.get(plain) ?? [], found.get(watched) ?? [], worker?.alerts?.evaluations ?? 0);
   } finally {
     await service.stop();
   }
@@ -78,42 +74,6 @@ const CONDITIONS = [
   { kind: 'new_topic', atLeast: MUCH },
   { kind: 'dsat_share', window: 'DAY', above: 1 },
 ];
-
-/** Sends so many messages and waits until they are counted. */
-async function oneTurn(
-  service: OwnService,
-  instanceId: string,
-  bodies: readonly (readonly object[])[],
-  most: number,
-): Promise<Turn> {
-  const processorBefore = await workerProcessorMs(service);
-  const startedAt = performance.now();
-  let sent = 0;
-  let next = 0;
-  let position = 0;
-  const send = async (): Promise<void> => {
-    while (sent < most) {
-      const messages = bodies[next++ % bodies.length] ?? [];
-      sent += messages.length;
-      position = Math.max(position, (await request(service, 'ingest', { instanceId, messages })).position);
-    }
-  };
-  await Promise.all(Array.from({ length: 16 }, send));
-  await untilCounted(service, instanceId, position);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const processorMs = (await workerProcessorMs(service)) - processorBefore;
-  return { messagesPerSecond: sent / seconds, processorMs: (processorMs / sent) * 1000 };
-}
-
-async function workerProcessorMs({ dataDir }: OwnService): Promise<number> {
-  return processorMsOf(workerOf(dataDir).pid);
-}
-
-function workerOf(dataDir: string) {
-  const worker = readWorkerStatuses(dataDir).find(({ ended }) => !ended)?.status;
-  if (worker === undefined) throw new Error('no worker tells that it lives');
-  return worker;
-}
 
 /** Medians of both instances, and their ratio. */
 function print(alerts: number, plain: readonly Turn[], watched: readonly Turn[], evaluations: number): void {

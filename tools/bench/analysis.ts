@@ -8,7 +8,7 @@ import { createEnricher } from '../../src/reader/acts/enricher.ts';
 import { detectLanguage } from '../../src/reader/document/detect.ts';
 import { Assigner } from '../../src/reader/threads/assigner.ts';
 import { benchmark } from './load/benchmark.ts';
-import { corpora, take, type Conversation } from './load/distinct-texts.ts';
+import { corpora, repeated, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import { allocatedBy } from './load/garbage.ts';
 import type { Ratios } from './load/ratios.ts';
@@ -74,14 +74,7 @@ async function conversationsOf(
   const open = known[texts === REPEATED ? (Object.hasOwn(known, 'mix') ? 'mix' : 'demo') : texts];
   if (open === undefined) throw new Error(`there are no texts ${texts}`);
   if (texts !== REPEATED) return take(open(), messages);
-  const some = (await take(open(), messages)).slice(0, REPEATED_CONVERSATIONS);
-  const all: Conversation[] = [];
-  for (let count = 0, next = 0; count < messages; next += 1) {
-    const conversation = some[next % some.length] as Conversation;
-    all.push(conversation);
-    count += conversation.length;
-  }
-  return all;
+  return repeated((await take(open(), messages)).slice(0, REPEATED_CONVERSATIONS), messages);
 }
 
 interface Analysed {

@@ -6,11 +6,12 @@ import { count } from '../../src/domain/progress.ts';
 import { filesOf, readManifest } from '../../src/store/published/manifest.ts';
 import { DEFAULT_DATA_DIRECTORY } from '../eval/data.ts';
 import { benchmark } from './load/benchmark.ts';
-import { corpora, take, type Conversation } from './load/distinct-texts.ts';
+import { countConversations, sendConversations } from './load/counting.ts';
+import { corpora, take } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import type { Ratios } from './load/ratios.ts';
-import { request, startMeasuredService, untilCounted, type OwnService } from './load/service.ts';
-import { useOf, workerStagesOf } from './load/service-use.ts';
+import { request, startMeasuredService, untilCounted } from './load/service.ts';
+import { workerStagesOf } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
 /** What the worker took at an earlier commit, fixed loops for a thousand messages, by texts: 12,000 messages of each. */
@@ -34,9 +35,6 @@ checkout or is given, mix, SGD, Taskmaster-4, topical chat and CrossWOZ. Default
   --attributes N  attributes of each conversation (default: 0)`;
 
 const QUICK_MESSAGES = 3000;
-/** Conversations of a request. */
-const TOGETHER = 100;
-const REQUESTS_AT_ONCE = 4;
 
 /** What counting texts took. */
 export interface Counted {
@@ -92,23 +90,16 @@ export async function countTexts(
   try {
     const { id: instanceId } = await request<{ id: string }>(service, 'instances', {});
     // The first message loads what the first message needs.
-    await untilCounted(service, instanceId, await send(service, instanceId, conversations.slice(0, 1)));
-    const before = await useOf(service.dataDir);
+    const first = await sendConversations(service, instanceId, conversations.slice(0, 1));
+    await untilCounted(service, instanceId, first);
     const stagesBefore = await workerStagesOf(service.dataDir);
-    const startedAt = performance.now();
-    const position = await sendAll(service, instanceId, conversations.slice(1), attributes);
-    await untilCounted(service, instanceId, position);
-    const seconds = (performance.now() - startedAt) / 1000;
-    const after = await useOf(service.dataDir);
+    const counted = await countConversations(service, instanceId, conversations.slice(1), attributes);
     const stagesAfter = await workerStagesOf(service.dataDir);
-    const sent = conversations.slice(1).reduce((sum, { length }) => sum + length, 0);
+    const { messages: sent, seconds, use } = counted;
     const stages = [...stagesAfter].map(([name, used]) => {
       return [name, ((used - (stagesBefore.get(name) ?? 0)) * 1000) / sent] as const;
     });
-    const cpu = [...after].map(([name, { processorMs }]) => {
-      const used = processorMs - (before.get(name)?.processorMs ?? 0);
-      return [name, (used * 1000) / sent] as const;
-    });
+    const cpu = [...use].map(([name, { processorMs }]) => [name, (processorMs * 1000) / sent] as const);
     return {
       texts,
       messages: sent,
@@ -123,47 +114,6 @@ export async function countTexts(
   } finally {
     await service.stop();
   }
-}
-
-/** Sends a few requests at a time; the position behind them all. */
-async function sendAll(
-  service: OwnService,
-  instanceId: string,
-  conversations: readonly Conversation[],
-  attributes: number,
-): Promise<number> {
-  let [next, position] = [0, 0];
-  const work = async (): Promise<void> => {
-    while (next < conversations.length) {
-      const some = conversations.slice(next, next + TOGETHER);
-      next += TOGETHER;
-      position = Math.max(position, await send(service, instanceId, some, attributes));
-    }
-  };
-  await Promise.all(Array.from({ length: REQUESTS_AT_ONCE }, work));
-  return position;
-}
-
-async function send(
-  service: OwnService,
-  instanceId: string,
-  conversations: readonly Conversation[],
-  attributes = 0,
-): Promise<number> {
-  const lines = conversations.map((messages, number) => ({
-    instanceId,
-    ...(attributes === 0 ? {} : { metadata: { session: attributesOf(number, attributes) } }),
-    messages: messages.map((message) => ({ ...message, userId: `u${number % 50}` })),
-  }));
-  const body = lines.map((line) => JSON.stringify(line)).join('\n');
-  return (await request(service, 'ingest/batch/', body, { type: 'application/x-ndjson' })).position;
-}
-
-/** A dozen values of each attribute. */
-function attributesOf(conversation: number, attributes: number): Record<string, string> {
-  return Object.fromEntries(
-    Array.from({ length: attributes }, (_, at) => [`attribute${at}`, `value ${(conversation + at) % 12}`]),
-  );
 }
 
 /** Whether it is a file of the views that no manifest names any more: it goes within a minute or two. */

@@ -1,14 +1,13 @@
 /** What does it cost to share the views among machines, and how fresh are answers of each of them? */
-import { join, resolve } from 'node:path';
-import { startServer } from '../../src/stream/server/server.ts';
 import { startObjectStore } from '../../test/support/object-store.ts';
 import { benchmark } from './load/benchmark.ts';
+import { messagesOf, sendConversations } from './load/counting.ts';
 import { corpora, take, type Conversation } from './load/distinct-texts.ts';
 import { fixedLoopMs } from './load/fixed-loop.ts';
 import { inFolder } from './load/folder.ts';
 import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool } from './load/http-load.ts';
-import { freePort, request, startMeasuredService, untilCounted, type OwnService } from './load/service.ts';
+import { request, startMeasuredService, startNats, untilCounted, type OwnService } from './load/service.ts';
 import { useOf } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
@@ -67,8 +66,7 @@ async function measured(
   conversations: readonly Conversation[],
   { count, shards, delay, seconds }: Setting,
 ): Promise<string[]> {
-  const cacheDir = join(resolve(import.meta.dirname, '../..'), '.cache');
-  const nats = await startServer({ dataDir, port: await freePort(), cacheDir });
+  const nats = await startNats(dataDir);
   const objects = await startObjectStore('views', { delayMs: delay });
   const env = {
     NATS_URL: nats.url,
@@ -86,7 +84,7 @@ async function measured(
     for (let made = 0; made < INSTANCES; made += 1)
       instances.push((await request<{ id: string }>(service, 'instances', {})).id);
     for (const id of instances)
-      await untilCounted(last, id, await send(service, id, conversations.slice(0, 1)));
+      await untilCounted(last, id, await sendConversations(service, id, conversations.slice(0, 1)));
     // Shards move once a machine has come, and not again.
     await new Promise((settled) => setTimeout(settled, 4000));
     const before = await useOfAll(services);
@@ -96,12 +94,12 @@ async function measured(
     const rest = conversations.slice(1);
     for (let from = 0; from < rest.length; from += TOGETHER) {
       const id = instances[(from / TOGETHER) % INSTANCES]!;
-      positions.set(id, await send(service, id, rest.slice(from, from + TOGETHER)));
+      positions.set(id, await sendConversations(service, id, rest.slice(from, from + TOGETHER)));
     }
     for (const [id, position] of positions) await untilCounted(last, id, position);
     const tookMs = performance.now() - startedAt;
     const after = await useOfAll(services);
-    const sent = rest.reduce((sum, { length }) => sum + length, 0);
+    const sent = messagesOf(rest);
     const micros = (name: string): number => ((after.get(name)! - before.get(name)!) * 1000) / sent;
     const asked = (method: string): string =>
       ((objects.requests.filter((each) => each.startsWith(method)).length * 1000) / tookMs).toFixed(1);
@@ -125,17 +123,6 @@ async function measured(
     await nats.stop();
     await objects.close();
   }
-}
-
-async function send(service: OwnService, instanceId: string, some: readonly Conversation[]): Promise<number> {
-  const lines = some.map((messages, number) =>
-    JSON.stringify({
-      instanceId,
-      messages: messages.map((message) => ({ ...message, userId: `u${number}` })),
-    }),
-  );
-  const type = 'application/x-ndjson';
-  return (await request(service, 'ingest/batch/', lines.join('\n'), { type })).position;
 }
 
 /** Processor time of all services by process, milliseconds. */

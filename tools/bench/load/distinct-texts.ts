@@ -52,6 +52,17 @@ export async function take(
   return taken;
 }
 
+/** Conversations again and again, until they have so many messages together. */
+export function repeated(conversations: readonly Conversation[], messages: number): Conversation[] {
+  const all: Conversation[] = [];
+  for (let count = 0, next = 0; count < messages; next += 1) {
+    const conversation = conversations[next % conversations.length] as Conversation;
+    all.push(conversation);
+    count += conversation.length;
+  }
+  return all;
+}
+
 /** Without end. */
 async function* demoTexts(): AsyncGenerator<Conversation> {
   const written = await demoConversations();

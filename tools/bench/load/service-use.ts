@@ -48,6 +48,26 @@ export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
   return found;
 }
 
+/** What members used from one look to the next, and the memory that they have at the later one. */
+export function useBetween(
+  before: ReadonlyMap<string, MemberUse>,
+  after: ReadonlyMap<string, MemberUse>,
+): Map<string, MemberUse> {
+  return new Map(
+    [...after].map(([name, { mb, processorMs, mainThreadMs }]) => {
+      const known = before.get(name);
+      return [
+        name,
+        {
+          mb,
+          processorMs: processorMs - (known?.processorMs ?? 0),
+          mainThreadMs: mainThreadMs - (known?.mainThreadMs ?? 0),
+        },
+      ];
+    }),
+  );
+}
+
 async function membersOf(dataDir: string): Promise<{ readonly pid: number; readonly name: string }[]> {
   const members: { pid: number; name: string }[] = [];
   const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');

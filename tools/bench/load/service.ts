@@ -6,9 +6,13 @@ import { join, resolve } from 'node:path';
 import { firstKeyFile } from '../../../src/main/first-steps.ts';
 import { ServiceClient } from '../../../src/doors/import/client.ts';
 import { startService, waitUntilReady } from '../../../src/doors/demo/service.ts';
-import { openRegistry } from '../../../src/web/registry/registry.ts';
-import { openConnection } from '../../../src/stream/connection.ts';
-import { connectionOptions } from '../../../src/stream/server/server.ts';
+import { withConnection, withRegistry } from '../../../src/cli/nats-access.ts';
+import type { Registry } from '../../../src/web/registry/registry.ts';
+import {
+  startServer,
+  type connectionOptions,
+  type RunningServer,
+} from '../../../src/stream/server/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 
@@ -74,28 +78,17 @@ const UNLIMITED = {
   OPEN_RATE_LIMIT_PER_SECOND: '1000000000',
 };
 
-/** Makes a key as `npm run keys` does, without a process of its own. */
-async function keyOf(
-  projectName: string,
-  server: {
-    readonly dataDir: string;
-    readonly natsPort: number;
-    readonly natsUrl: string | undefined;
-    readonly natsToken: string | undefined;
-  },
-): Promise<string> {
-  const connection = await openConnection({ ...connectionOptions(server), name: 'benchmark' });
-  try {
-    const registry = await openRegistry(connection);
-    try {
-      await registry.whenReady();
-      return (await registry.createKey({ projectName, env: 'test' })).rawKey;
-    } finally {
-      await registry.close();
-    }
-  } finally {
-    await connection.close();
-  }
+/** Opens the registry of a service that runs, for the duration of `work`. */
+export function inRegistry<Result>(
+  server: Parameters<typeof connectionOptions>[0],
+  work: (registry: Registry) => Promise<Result>,
+): Promise<Result> {
+  return withConnection(server, { name: 'benchmark' }, (connection) => withRegistry(connection, {}, work));
+}
+
+/** Starts a nats-server that keeps its data below a folder. */
+export async function startNats(dataDir: string): Promise<RunningServer> {
+  return startServer({ dataDir, port: await freePort(), cacheDir: join(ROOT, '.cache') });
 }
 
 /** A port that was free a moment ago. */
@@ -144,13 +137,9 @@ export async function startMeasuredService(
   const log = (): Promise<string> => readFile(logFile, 'utf8').catch(() => '');
   try {
     await waitUntilReady(url, 180_000, service.ended);
-    const newKey = (project: string): Promise<string> =>
-      keyOf(project, {
-        dataDir: folder,
-        natsPort,
-        natsUrl: env['NATS_URL'],
-        natsToken: env['NATS_TOKEN'],
-      });
+    const server = { dataDir: folder, natsPort, natsUrl: env['NATS_URL'], natsToken: env['NATS_TOKEN'] };
+    const newKey = (projectName: string): Promise<string> =>
+      inRegistry(server, async (registry) => (await registry.createKey({ projectName, env: 'test' })).rawKey);
     return { url, key: service.key() ?? (await newKey('default')), dataDir: folder, newKey, log, stop };
   } catch (error) {
     const tail = (await log()).split('\n').slice(-15).join('\n');

@@ -1,16 +1,15 @@
 /** Covered by test/tools/bench/run.test.ts. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { positionOf } from '../../../src/domain/records.ts';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
 import { encodeRequest } from '../../../src/stream/log/codec.ts';
 import { MessageTexts, type ReadMessage } from '../../../src/stream/log/message-texts.ts';
 import { createPublisher } from '../../../src/stream/log/group-commit.ts';
-import { startServer } from '../../../src/stream/server/server.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import { SYNTHETIC_IDS } from '../../../test/support/synthetic-stream.ts';
-import { freePort } from './service.ts';
+import { startNats } from './service.ts';
 
 const ENTRIES = 2000;
 const TEXT =
@@ -26,11 +25,7 @@ export interface StreamTexts {
 
 export async function openStreamTexts(): Promise<StreamTexts> {
   const folder = mkdtempSync(join(tmpdir(), 'undertone-bench-'));
-  const nats = await startServer({
-    dataDir: folder,
-    port: await freePort(),
-    cacheDir: resolve(import.meta.dirname, '../../../.cache'),
-  });
+  const nats = await startNats(folder);
   const connection = await openConnection({ url: nats.url, token: () => nats.token, name: 'bench' });
   await setUpStreams(connection);
   await fill(connection);

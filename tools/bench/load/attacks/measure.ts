@@ -1,7 +1,7 @@
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quantile } from '../ratios.ts';
-import { useOf, type MemberUse } from '../service-use.ts';
+import { useBetween, useOf, type MemberUse } from '../service-use.ts';
 import { Tally } from '../tally.ts';
 import type { Attack, Size } from './attacker.ts';
 import { keysNeeded } from './attacks.ts';
@@ -135,7 +135,7 @@ export async function underAttack(target: Target, options: MeasureOptions): Prom
     victimFaultCount: figures.faultCount,
     seconds: (report.endedAt - report.beganAt) / 1000,
     settling,
-    use: difference(third.use, second.use),
+    use: useBetween(second.use, third.use),
     attackerMs: report.processorMs,
     lateMs: figures.lateMs,
     others: {
@@ -167,7 +167,7 @@ export function processorsBetween(
   from: Look,
   to: Look,
 ): Readonly<Record<'service' | 'callers' | 'others' | 'of', number>> {
-  const serviceMs = [...difference(to.use, from.use).values()].reduce((sum, one) => sum + one.processorMs, 0);
+  const serviceMs = [...useBetween(from.use, to.use).values()].reduce((sum, one) => sum + one.processorMs, 0);
   const callersMs = to.ownMs - from.ownMs;
   const othersMs = Math.max(0, to.busyMs - from.busyMs - callersMs - serviceMs);
   const ms = to.at - from.at;
@@ -213,23 +213,4 @@ export function phaseOf(figures: VictimFigures, from: number, to: number): Phase
 export function quantilesOf(ms: readonly number[]): Quantiles {
   const [p50 = 0, p95 = 0, p99 = 0] = [0.5, 0.95, 0.99].map((share) => quantile(ms, share));
   return { count: ms.length, p50, p95, p99, max: Math.max(0, ...ms) };
-}
-
-function difference(
-  after: ReadonlyMap<string, MemberUse>,
-  before: ReadonlyMap<string, MemberUse>,
-): Map<string, MemberUse> {
-  return new Map(
-    [...after].map(([name, { mb, processorMs, mainThreadMs }]) => {
-      const known = before.get(name);
-      return [
-        name,
-        {
-          mb,
-          processorMs: processorMs - (known?.processorMs ?? 0),
-          mainThreadMs: mainThreadMs - (known?.mainThreadMs ?? 0),
-        },
-      ];
-    }),
-  );
 }
