@@ -1,7 +1,6 @@
 /** How many messages a second does a service take from the importer, and what do others notice of it? */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { loadavg } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool, Measurements, openLoop } from './load/http-load.ts';
 import { memoryOf, processorMsOf } from './load/process-use.ts';
 import { startMeasuredService, type OwnService } from './load/service.ts';
+import { useBetween, useOf } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- import-service [OPTIONS]
@@ -77,8 +77,7 @@ async function measure(folder: string, megabytes: number, afterSeconds: number):
     const freshness = [await freshnessUntil(sleep(BEFORE_SECONDS * 1000), third)];
     const before = await openLoop(SINGLES_PER_SECOND, BEFORE_SECONDS, send);
 
-    const processes = await processesOf(service);
-    const cpuBefore = await cpuOf(processes);
+    const useBefore = await useOf(service.dataDir);
     const startedAt = performance.now();
     const child = spawn(process.execPath, [IMPORT, file, '--no-wait', '--new-instance'], {
       env: { ...process.env, UNDERTONE_URL: service.url, UT_KEY: await service.newKey('import') },
@@ -91,13 +90,11 @@ async function measure(folder: string, megabytes: number, afterSeconds: number):
     const endedAt = performance.now();
     const seconds = (endedAt - startedAt) / 1000;
     if ((await ended) !== 0) throw new Error(`the import ended with ${await ended}`);
-    const cpuAfter = await cpuOf(processes);
+    const use = useBetween(useBefore, await useOf(service.dataDir));
     const load = loadavg()[0] ?? 0;
     freshness.push(await freshnessDuring, await freshnessUntil(sleep(afterSeconds * 1000), third));
     const { most: mostBehind, counted } = lag.end();
-    const cpu = { importer: during.cpu / messages };
-    for (const [name, used] of Object.entries(cpuAfter))
-      Object.assign(cpu, { [name]: (used - (cpuBefore[name] ?? 0)) / messages });
+    const cpu = [...use].map(([name, { processorMs }]) => [name, (processorMs * 1000) / messages] as const);
     const quantiles = (of: Measurements): [number, number] => [of.quantile(0.5), of.quantile(0.99)];
     return {
       megabytes,
@@ -105,9 +102,9 @@ async function measure(folder: string, megabytes: number, afterSeconds: number):
       seconds,
       messagesPerSecond: Math.round(messages / seconds),
       singlePerSecond: Math.round(single),
-      cpu,
+      cpu: { importer: during.cpu / messages, ...Object.fromEntries(cpu) },
       importerResident: during.resident,
-      webResident: await peakMegabytesOf(processes['web'] ?? 0),
+      webResident: Math.round(use.get('web')?.peakMb ?? 0),
       before: quantiles(before),
       during: quantiles(during.measurements),
       freshness: freshness.map((of) => [of.quantile(0.5), of.quantile(0.95)]),
@@ -209,20 +206,6 @@ function watchWorker(url: string): { end(): { readonly most: number; readonly co
       return { most, counted: last - (first ?? 0) };
     },
   };
-}
-
-/** The processes of the service by their names. */
-async function processesOf({ dataDir }: OwnService): Promise<Record<string, number>> {
-  const { processes } = JSON.parse(await readFile(join(dataDir, 'status/start.json'), 'utf8')) as {
-    readonly processes: readonly { readonly name: string; readonly pid: number }[];
-  };
-  return Object.fromEntries(processes.map(({ name, pid }) => [name, pid]));
-}
-
-async function cpuOf(processes: Readonly<Record<string, number>>): Promise<Record<string, number>> {
-  const used: Record<string, number> = {};
-  for (const [name, pid] of Object.entries(processes)) used[name] = (await processorMsOf(pid)) * 1000;
-  return used;
 }
 
 /** The most memory that a process has had resident. */

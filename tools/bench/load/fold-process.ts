@@ -2,15 +2,14 @@
  * A process that goes on with a history, as the worker's fold does: `DATA_DIR MESSAGES [BATCH]`, and sends what it
  * measured. Of its own, so that its memory is the fold's.
  */
-import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { shardDirectory } from '../../../src/store/epochs/epochs.ts';
-import { Publication } from '../../../src/store/published/publication.ts';
 import { StateStore } from '../../../src/store/live/state-store.ts';
 import { loadViews } from '../../../src/store/view-files.ts';
 import { loadConfig } from '../../../src/config.ts';
-import { applyBatch, newUsersOf, oneInstance, streamOf } from './history.ts';
+import { applyBatch, newUsersOf, oneInstance, publicationOf, streamOf } from './history.ts';
 import { Measurements } from './http-load.ts';
+import { memoryOf } from './process-use.ts';
 import { processorMs } from './ratios.ts';
 
 export interface FoldFigures {
@@ -59,16 +58,7 @@ const store = await StateStore.open({
   memoryBytes: loadConfig().stateMemoryBytes,
   spillDirectory: join(dataDir, 'spill'),
 });
-const publication = new Publication({
-  store,
-  graceMs: 60_000,
-  compactRows: 20_000,
-  compactRatio: 8,
-  now: () => Date.now(),
-  onError: (error) => {
-    throw error;
-  },
-});
+const publication = publicationOf(store, { graceMs: 60_000, now: () => Date.now() });
 const figures: FoldFigures[] = [];
 for (const { batch, times, moves } of only === undefined
   ? BATCHES
@@ -109,7 +99,7 @@ for (const { batch, times, moves } of only === undefined
     processorMs: processor / times,
     worstMs: both.quantile(1),
     perSecond: (batch * times * 1000) / sum,
-    memoryPeak: memoryPeak(),
+    memoryPeak: (await memoryOf(process.pid)).peak,
   });
 }
 await publication.close();
@@ -123,14 +113,4 @@ async function microsOf(messages: number, count: number): Promise<number[]> {
     `select micro from message where micro is not null group by micro order by abs(count(*) - ${messages}), micro limit ${count}`,
   );
   return rows.map((row) => row['micro'] as number);
-}
-
-function memoryPeak(): number {
-  let status = '';
-  try {
-    status = readFileSync('/proc/self/status', 'utf8');
-  } catch {
-    // Only Linux tells it in this way.
-  }
-  return Number(/^VmHWM:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
 }

@@ -1,5 +1,5 @@
 /** How long a message takes from its acceptance until a query counts it, for a caller who sends little. */
-import { Visibility } from './attacks/visibility.ts';
+import { totalIn, totalPath, Visibility } from './attacks/visibility.ts';
 import { sharedMs } from './clock.ts';
 import { Measurements, paced, type ConnectionPool } from './http-load.ts';
 
@@ -60,9 +60,7 @@ async function totalOf(
   instanceId: string,
   headers: Readonly<Record<string, string>>,
 ): Promise<number> {
-  const query = new URLSearchParams({ instanceId, groupBy: 'END_USER', fields: 'messages', limit: '10' });
-  const answer = await pool.get(`/v1/query/?${query}`, headers);
+  const answer = await pool.get(totalPath(instanceId), headers);
   if (answer.status !== 200) throw new Error(`query: status ${answer.status}`);
-  const { elements } = JSON.parse(answer.body) as { elements: { fields: { messages: number } }[] };
-  return elements.reduce((sum, { fields }) => sum + fields.messages, 0);
+  return totalIn(answer.body);
 }

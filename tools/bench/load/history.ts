@@ -136,16 +136,7 @@ function readOrNull(file: string): string | null {
 async function build(shape: HistoryShape, folder: string, views: readonly View[]): Promise<number> {
   const directory = shardDirectory(folder, 1, 0);
   const store = await StateStore.open({ directory, views, analysis: 'bench', threads: 1 });
-  const publication = new Publication({
-    store,
-    graceMs: 0,
-    compactRows: 20_000,
-    compactRatio: 8,
-    now: () => 0,
-    onError: (error) => {
-      throw error;
-    },
-  });
+  const publication = publicationOf(store, { graceMs: 0, now: () => 0 });
   const raw = await RawMessages.open(join(folder, 'raw.duckdb'), { create: true });
   const next = streamOf(shape);
   const known = new Set<number>();
@@ -180,6 +171,22 @@ async function build(shape: HistoryShape, folder: string, views: readonly View[]
   await raw.close();
   writeActiveEpoch(folder, { epoch: 1, shards: 1 });
   return (shape.messages * 1000) / foldingMs;
+}
+
+/** Publishes the views of a store, and compacts them as the worker does. */
+export function publicationOf(
+  store: StateStore,
+  times: { readonly graceMs: number; readonly now: () => number },
+): Publication {
+  return new Publication({
+    store,
+    ...times,
+    compactRows: 20_000,
+    compactRatio: 8,
+    onError: (error) => {
+      throw error;
+    },
+  });
 }
 
 /** Gives the next messages of a history: of one instance, or of each of them as many. */

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { latencyAt } from './ratios.ts';
 
 export interface Answered {
   readonly status: number;
@@ -232,8 +233,7 @@ export class Measurements {
 
   /** The latency that `share` (0 to 1) of the requests did not exceed; 0 without any. */
   quantile(share: number): number {
-    const sorted = this.#latencies.toSorted((a, b) => a - b);
-    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+    return latencyAt(this.#latencies, share);
   }
 
   /** `p50 1.2 ms, p99 4.5 ms, max 9.0 ms`. */

@@ -48,6 +48,7 @@ interface Range {
 }
 
 const ROLLUP_TARGETS = { 1_000_000: 1.5, 10_000_000: 3 };
+const SEGMENT_TARGETS = { 1_000_000: 25 };
 
 /** The questions of a dashboard, over a history. */
 export function questionsOf(
@@ -71,123 +72,56 @@ export function questionsOf(
   // The first pages are looked at far more often than the deep ones.
   const page = (random: () => number, rows: number): number => Math.floor(Math.max(1, rows) ** random()) - 1;
 
+  const topics =
+    (segment: Segment = EVERYBODY) =>
+    (random: () => number): Asked =>
+      entityQuestion('TOPIC', 'ALL', unaligned(random), 0, segment);
+  const topicsByDay =
+    (segment: Segment = EVERYBODY) =>
+    (random: () => number): Asked => {
+      const range = aligned(random, DAY, history.start, 90);
+      return entityQuestion('TOPIC', 'DAY', range, page(random, history.topics * 20), segment);
+    };
+  const byWeek =
+    (groupBy: 'GAP' | 'CSAT_DSAT', rows: number) =>
+    (random: () => number): Asked => {
+      const range = aligned(random, WEEK, firstWeek(history.start), 26);
+      return entityQuestion(groupBy, 'WEEK', range, page(random, rows));
+    };
+  const endUsers =
+    (rangeOf: (random: () => number) => Range | null, rows: number, segment: Segment = EVERYBODY) =>
+    (random: () => number): Asked => {
+      const range = rangeOf(random);
+      const sort = one(random, END_USER_SORTS);
+      return endUserQuestion(range, sort, one(random, ['ASC', 'DESC']), page(random, rows), segment);
+    };
+  /** The more discussed a topic, the more often it is looked at. */
+  const sessionsOfTopic = (random: () => number): Asked => {
+    const topic = Math.floor(history.topics ** random());
+    return sessionQuestion(topic, one(random, ['ASC', 'DESC']), page(random, sessions / 100));
+  };
+  const rollup = (name: string, targets: Targets, ask: Question['ask']): Question => {
+    return { name, rollup: true, targets, ask };
+  };
+  const exact = (name: string, targets: Targets, ask: Question['ask']): Question => {
+    return { name, rollup: false, targets, ask };
+  };
   return [
-    {
-      name: 'TOPIC by DAY, 90 days',
-      rollup: true,
-      targets: ROLLUP_TARGETS,
-      ask: (random) =>
-        entityQuestion(
-          'TOPIC',
-          'DAY',
-          aligned(random, DAY, history.start, 90),
-          page(random, history.topics * 20),
-        ),
-    },
-    {
-      name: 'TOPIC ALL, unaligned range',
-      rollup: false,
-      targets: { 1_000_000: 3, 10_000_000: 6 },
-      ask: (random) => entityQuestion('TOPIC', 'ALL', unaligned(random), 0),
-    },
-    {
-      name: 'SESSION by topic, by lastActiveAt',
-      rollup: false,
-      targets: { 1_000_000: 5, 10_000_000: 10 },
-      ask: (random) => {
-        // The more discussed a topic, the more often it is looked at.
-        const topic = Math.floor(history.topics ** random());
-        return sessionQuestion(topic, one(random, ['ASC', 'DESC']), page(random, sessions / 100));
-      },
-    },
-    {
-      name: 'END_USER ALL',
-      rollup: true,
-      targets: { 1_000_000: 5, 10_000_000: 10 },
-      ask: (random) =>
-        endUserQuestion(
-          null,
-          one(random, END_USER_SORTS),
-          one(random, ['ASC', 'DESC']),
-          page(random, sessions / 10),
-        ),
-    },
-    {
-      name: 'GAP by WEEK, 26 weeks',
-      rollup: true,
-      targets: ROLLUP_TARGETS,
-      ask: (random) =>
-        entityQuestion('GAP', 'WEEK', aligned(random, WEEK, firstWeek(history.start), 26), page(random, 400)),
-    },
-    {
-      name: 'CSAT_DSAT by WEEK, 26 weeks',
-      rollup: true,
-      targets: ROLLUP_TARGETS,
-      ask: (random) =>
-        entityQuestion(
-          'CSAT_DSAT',
-          'WEEK',
-          aligned(random, WEEK, firstWeek(history.start), 26),
-          page(random, 250),
-        ),
-    },
-    {
-      name: 'TOPIC by DAY of a segment, 90 days',
-      rollup: false,
-      targets: { 1_000_000: 25 },
-      ask: (random) =>
-        entityQuestion(
-          'TOPIC',
-          'DAY',
-          aligned(random, DAY, history.start, 90),
-          page(random, history.topics * 20),
-          PRO,
-        ),
-    },
-    {
-      name: 'TOPIC by DAY without a value left out, 90 days',
-      rollup: false,
-      targets: { 1_000_000: 25 },
-      ask: (random) =>
-        entityQuestion(
-          'TOPIC',
-          'DAY',
-          aligned(random, DAY, history.start, 90),
-          page(random, history.topics * 20),
-          NO_TEST,
-        ),
-    },
-    {
-      name: 'TOPIC ALL of a segment, unaligned range',
-      rollup: false,
-      targets: { 1_000_000: 25 },
-      ask: (random) => entityQuestion('TOPIC', 'ALL', unaligned(random), 0, PRO),
-    },
-    {
-      name: 'END_USER of a segment, unaligned range',
-      rollup: false,
-      targets: { 1_000_000: 25 },
-      ask: (random) =>
-        endUserQuestion(
-          unaligned(random),
-          one(random, END_USER_SORTS),
-          one(random, ['ASC', 'DESC']),
-          page(random, sessions / 80),
-          PRO,
-        ),
-    },
-    {
-      name: 'END_USER, unaligned range',
-      rollup: false,
-      targets: { 1_000_000: 7, 10_000_000: 14 },
-      ask: (random) =>
-        endUserQuestion(
-          unaligned(random),
-          one(random, END_USER_SORTS),
-          one(random, ['ASC', 'DESC']),
-          page(random, sessions / 20),
-        ),
-    },
+    rollup('TOPIC by DAY, 90 days', ROLLUP_TARGETS, topicsByDay()),
+    exact('TOPIC ALL, unaligned range', { 1_000_000: 3, 10_000_000: 6 }, topics()),
+    exact('SESSION by topic, by lastActiveAt', { 1_000_000: 5, 10_000_000: 10 }, sessionsOfTopic),
+    rollup(
+      'END_USER ALL',
+      { 1_000_000: 5, 10_000_000: 10 },
+      endUsers(() => null, sessions / 10),
+    ),
+    rollup('GAP by WEEK, 26 weeks', ROLLUP_TARGETS, byWeek('GAP', 400)),
+    rollup('CSAT_DSAT by WEEK, 26 weeks', ROLLUP_TARGETS, byWeek('CSAT_DSAT', 250)),
+    exact('TOPIC by DAY of a segment, 90 days', SEGMENT_TARGETS, topicsByDay(PRO)),
+    exact('TOPIC by DAY without a value left out, 90 days', SEGMENT_TARGETS, topicsByDay(NO_TEST)),
+    exact('TOPIC ALL of a segment, unaligned range', SEGMENT_TARGETS, topics(PRO)),
+    exact('END_USER of a segment, unaligned range', SEGMENT_TARGETS, endUsers(unaligned, sessions / 80, PRO)),
+    exact('END_USER, unaligned range', { 1_000_000: 7, 10_000_000: 14 }, endUsers(unaligned, sessions / 20)),
   ];
 }
 
@@ -195,6 +129,7 @@ export function questionsOf(
 const PRO = { parameters: { 'segment.plan': 'pro' }, sql: `and ${IS_PRO}` } as const;
 const NO_TEST = { parameters: { 'segment.environment!': 'test' }, sql: `and ${IS_NO_TEST}` } as const;
 const EVERYBODY = { parameters: {}, sql: '' } as const;
+type Segment = typeof PRO | typeof NO_TEST | typeof EVERYBODY;
 
 const END_USER_SORTS = ['sessions', 'messages', 'sat', 'dsat', 'repeatedRequests'] as const;
 
@@ -264,7 +199,7 @@ function entityQuestion(
   granularity: 'DAY' | 'WEEK' | 'ALL',
   range: Range,
   offset: number,
-  segment: typeof PRO | typeof NO_TEST | typeof EVERYBODY = EVERYBODY,
+  segment: Segment = EVERYBODY,
 ): Asked {
   const fields = comparable(groupBy);
   const column = { TOPIC: 'topic', GAP: 'gap', CSAT_DSAT: 'signal' }[groupBy];
@@ -324,7 +259,7 @@ function endUserQuestion(
   sort: (typeof END_USER_SORTS)[number],
   order: string,
   offset: number,
-  segment: typeof PRO | typeof NO_TEST | typeof EVERYBODY = EVERYBODY,
+  segment: Segment = EVERYBODY,
 ): Asked {
   const fields = comparable('END_USER');
   return {

@@ -37,6 +37,12 @@ export async function timesFaster(ours: () => unknown, theirs: () => unknown): P
   return taken.theirs / taken.ours;
 }
 
+/** The latency that this share of them, 0 to 1, did not exceed; 0 without any. */
+export function latencyAt(latencies: readonly number[], share: number): number {
+  const sorted = latencies.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+}
+
 /** The number that has this share of them below it, from 0 to less than 1. */
 export function quantile(numbers: readonly number[], share: number): number {
   return numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length * share)] ?? 0;

@@ -3,8 +3,9 @@ import { memoryOf, processorMsByThread, processorMsOf } from './process-use.ts';
 
 /** What a process of a service has and has used. */
 export interface MemberUse {
-  /** Resident memory, MB. */
+  /** Resident memory, MB: now and at most so far. */
   readonly mb: number;
+  readonly peakMb: number;
   /** Processor time of all of its threads, milliseconds. */
   readonly processorMs: number;
   /** That of the first of them. */
@@ -36,11 +37,12 @@ export async function workerStagesOf(dataDir: string): Promise<Map<string, numbe
 export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
   const found = new Map<string, MemberUse>();
   for (const { pid, name } of await membersOf(dataDir)) {
-    const mb = (await memoryOf(pid)).now / 2 ** 20;
-    if (mb === 0) continue;
-    const known = found.get(name) ?? { mb: 0, processorMs: 0, mainThreadMs: 0 };
+    const { now, peak } = await memoryOf(pid);
+    if (now === 0) continue;
+    const known = found.get(name) ?? { mb: 0, peakMb: 0, processorMs: 0, mainThreadMs: 0 };
     found.set(name, {
-      mb: known.mb + mb,
+      mb: known.mb + now / 2 ** 20,
+      peakMb: known.peakMb + peak / 2 ** 20,
       processorMs: known.processorMs + (await processorMsOf(pid)),
       mainThreadMs: known.mainThreadMs + (await processorMsOf(pid, pid)),
     });
@@ -54,16 +56,13 @@ export function useBetween(
   after: ReadonlyMap<string, MemberUse>,
 ): Map<string, MemberUse> {
   return new Map(
-    [...after].map(([name, { mb, processorMs, mainThreadMs }]) => {
-      const known = before.get(name);
-      return [
-        name,
-        {
-          mb,
-          processorMs: processorMs - (known?.processorMs ?? 0),
-          mainThreadMs: mainThreadMs - (known?.mainThreadMs ?? 0),
-        },
-      ];
+    [...after].map(([name, use]) => {
+      const { processorMs = 0, mainThreadMs = 0 } = before.get(name) ?? {};
+      const since = {
+        processorMs: use.processorMs - processorMs,
+        mainThreadMs: use.mainThreadMs - mainThreadMs,
+      };
+      return [name, { ...use, ...since }];
     }),
   );
 }

@@ -1,3 +1,5 @@
+import { latencyAt } from './ratios.ts';
+
 /** What a tally holds, as it travels between threads. */
 export interface Tallied {
   readonly latencies: number[];
@@ -48,8 +50,7 @@ export class Tally {
 
   /** The latency in milliseconds that `share` (0 to 1) of the answers did not exceed; 0 without any. */
   quantile(share: number): number {
-    const sorted = this.#latencies.toSorted((a, b) => a - b);
-    return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+    return latencyAt(this.#latencies, share);
   }
 
   /** `12 × 200, 3 × 429`. */

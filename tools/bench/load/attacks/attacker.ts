@@ -229,7 +229,8 @@ export function isRefusal(answer: Answered | null): boolean {
   return answer !== null && answer.status >= 400 && answer.status < 500;
 }
 
-function isAllowed({ status, headers }: Pick<Answered, 'status' | 'headers'>): boolean {
+/** True for all that a caller may hear: 2xx, 4xx, and 503 with Retry-After. */
+export function isAllowed({ status, headers }: Pick<Answered, 'status' | 'headers'>): boolean {
   return status < 500 || (status === 503 && headers.has('retry-after'));
 }
 

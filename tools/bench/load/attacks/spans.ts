@@ -17,6 +17,21 @@ const attribute = (key: string, text: string): Buffer =>
 
 const exportOf = (spans: readonly Buffer[]): Buffer => zipped(field(1, field(2, Buffer.concat(spans))));
 
+interface Ids {
+  readonly trace: Buffer;
+  readonly span: Buffer;
+  readonly parent?: Buffer;
+}
+
+/** A call of a model, with its times in nanoseconds since 1970. */
+function callSpan({ trace, span, parent }: Ids, from: bigint, to: bigint, attributes: Buffer): Buffer {
+  const ids = [field(1, trace), field(2, span), ...(parent === undefined ? [] : [field(4, parent)])];
+  const times = [fixed64(7, from), fixed64(8, to)];
+  return field(2, Buffer.concat([...ids, field(5, Buffer.from('chat')), ...times, attributes]));
+}
+
+const startOfSpans = (): bigint => BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
+
 interface Answers {
   readonly spans: number;
   readonly answers: number;
@@ -25,12 +40,12 @@ interface Answers {
 }
 
 /**
- * Spans of one conversation, and of one trace unless each is one, that begin at the same time, the later ones ending earlier, each with a
- * question and thousands of answers of one character: a few kilobytes become many megabytes.
+ * Spans of one conversation, and of one trace unless each is one, that begin at the same time, the later ones ending
+ * earlier, each with a question and thousands of answers of one character: a few kilobytes become many megabytes.
  */
 export function answersExport({ spans, answers, areTraces = false }: Answers): Buffer {
   const name = randomWord();
-  const startedAt = BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
+  const startedAt = startOfSpans();
   const answersText = `[${Array.from({ length: answers }, () => '{"role":"assistant","content":"k"}').join(',')}]`;
   const attributes = Buffer.concat([
     attribute('gen_ai.operation.name', 'chat'),
@@ -39,19 +54,11 @@ export function answersExport({ spans, answers, areTraces = false }: Answers): B
     attribute('gen_ai.output.messages', answersText),
   ]);
   return exportOf(
-    Array.from({ length: spans }, (_, span) =>
-      field(
-        2,
-        Buffer.concat([
-          field(1, Buffer.from(traceIdOf(areTraces ? `${name} ${span}` : name), 'hex')),
-          field(2, Buffer.from(spanIdOf(`${name} ${span}`), 'hex')),
-          field(5, Buffer.from('chat')),
-          fixed64(7, startedAt),
-          fixed64(8, startedAt + 1_000_000_000n - BigInt(span) * 1000n),
-          attributes,
-        ]),
-      ),
-    ),
+    Array.from({ length: spans }, (_, number) => {
+      const trace = Buffer.from(traceIdOf(areTraces ? `${name} ${number}` : name), 'hex');
+      const ids = { trace, span: Buffer.from(spanIdOf(`${name} ${number}`), 'hex') };
+      return callSpan(ids, startedAt, startedAt + 1_000_000_000n - BigInt(number) * 1000n, attributes);
+    }),
   );
 }
 
@@ -60,23 +67,17 @@ const SPAN_ID_BYTES = 8;
 
 /** Spans that are each a trace of their own, whose parent never comes. Each holds a question and an answer. */
 export function halfTracesExport(spans: number): Buffer {
-  const startedAt = BigInt(Date.now() - MINUTE_MS) * 1_000_000n;
-  const ids = Buffer.alloc(TRACE_ID_BYTES + 2 * SPAN_ID_BYTES);
+  const startedAt = startOfSpans();
+  const bytes = Buffer.alloc(TRACE_ID_BYTES + 2 * SPAN_ID_BYTES);
+  const ids = {
+    trace: bytes.subarray(0, TRACE_ID_BYTES),
+    span: bytes.subarray(TRACE_ID_BYTES, TRACE_ID_BYTES + SPAN_ID_BYTES),
+    parent: bytes.subarray(TRACE_ID_BYTES + SPAN_ID_BYTES),
+  };
   return exportOf(
     Array.from({ length: spans }, () => {
-      randomFillSync(ids);
-      return field(
-        2,
-        Buffer.concat([
-          field(1, ids.subarray(0, TRACE_ID_BYTES)),
-          field(2, ids.subarray(TRACE_ID_BYTES, TRACE_ID_BYTES + SPAN_ID_BYTES)),
-          field(4, ids.subarray(TRACE_ID_BYTES + SPAN_ID_BYTES)),
-          field(5, Buffer.from('chat')),
-          fixed64(7, startedAt),
-          fixed64(8, startedAt + 1_000_000n),
-          HALF_ATTRIBUTES,
-        ]),
-      );
+      randomFillSync(bytes);
+      return callSpan(ids, startedAt, startedAt + 1_000_000n, HALF_ATTRIBUTES);
     }),
   );
 }
@@ -129,41 +130,49 @@ async function exported(
 const MOST_OF_TRACE = 10_000;
 const MOST_OF_EXPORT = 100_000;
 
-/** Exports at once, each of one trace or of traces: which of the answers are messages is for the service to say. */
-function answering(whole: Answers, areTraces: readonly boolean[]): Attack['prepare'] {
+/** What is sent at once, and of each body how many of its messages may count. */
+interface Exports {
+  readonly spans: number;
+  readonly perSpan: number;
+  readonly bodies: readonly { readonly make: () => Buffer; readonly most: number | null }[];
+}
+
+/** The first bodies are made before the attack, later ones with new ids. */
+function exporting(exportsFor: (attacker: Attacker) => Exports): Attack['prepare'] {
   return async (attacker) => {
-    const pool = attacker.pool(areTraces.length);
+    const { bodies, ...of } = exportsFor(attacker);
+    const pool = attacker.pool(bodies.length);
     const account = await attacker.newInstance(pool);
-    const { spans, answers } = attacker.size === 'small' ? { spans: 3, answers: 20 } : whole;
-    const make = (): Buffer[] => areTraces.map((are) => answersExport({ spans, answers, areTraces: are }));
-    let bodies: Buffer[] | null = make();
+    const made = (): { body: Buffer; most: number | null }[] =>
+      bodies.map(({ make, most }) => ({ body: make(), most }));
+    let next: ReturnType<typeof made> | null = made();
     return async () => {
-      const sent = bodies ?? make();
-      bodies = null;
-      const all = { account, spans, perSpan: answers + 1 };
+      const sent = next ?? made();
+      next = null;
       await Promise.all(
-        sent.map((body, index) => {
-          const most = areTraces[index] === true ? MOST_OF_EXPORT : MOST_OF_TRACE;
-          return exported(attacker, pool, body, { ...all, most });
-        }),
+        sent.map(({ body, most }) => exported(attacker, pool, body, { account, ...of, most })),
       );
     };
   };
 }
 
-const halfTraces: Attack['prepare'] = async (attacker) => {
-  const pool = attacker.pool(2);
-  const account = await attacker.newInstance(pool);
+/** Exports of one trace or of traces each: which of the answers are messages is for the service to say. */
+function answering(whole: Answers, areTraces: readonly boolean[]): Attack['prepare'] {
+  return exporting((attacker) => {
+    const { spans, answers } = attacker.size === 'small' ? { spans: 3, answers: 20 } : whole;
+    const bodies = areTraces.map((are) => ({
+      make: () => answersExport({ spans, answers, areTraces: are }),
+      most: are ? MOST_OF_EXPORT : MOST_OF_TRACE,
+    }));
+    return { spans, perSpan: answers + 1, bodies };
+  });
+}
+
+const halfTraces = exporting((attacker) => {
   const spans = attacker.sized(90_000, 3000, 20);
-  const make = (): Buffer[] => Array.from({ length: 2 }, () => halfTracesExport(spans));
-  let bodies: Buffer[] | null = make();
-  return async () => {
-    const sent = bodies ?? make();
-    bodies = null;
-    const all = { account, spans, perSpan: 2, most: null };
-    await Promise.all(sent.map((body) => exported(attacker, pool, body, all)));
-  };
-};
+  const half = { make: () => halfTracesExport(spans), most: null };
+  return { spans, perSpan: 2, bodies: [half, half] };
+});
 
 export const SPAN_ATTACKS: readonly Attack[] = [
   {

@@ -3,7 +3,7 @@ import { sharedMs, SHARED_ORIGIN_MS } from '../clock.ts';
 import { exportRequest } from '../../../../test/support/otlp.ts';
 import { randomWord } from './attacker.ts';
 import { Ledger, type LedgerEntry } from './ledger.ts';
-import { Visibility, type Fresh } from './visibility.ts';
+import { totalIn, totalPath, Visibility, type Fresh } from './visibility.ts';
 import { Webhooks } from './webhooks.ts';
 
 export interface VictimOptions {
@@ -258,13 +258,10 @@ export class Victim {
     times: Timed[],
     dueAt: number,
   ): Promise<number | null> {
-    const query = new URLSearchParams({ instanceId, groupBy: 'END_USER', fields: 'messages', limit: '10' });
     const answer = await this.#timed(times, dueAt, 'query', () =>
-      this.#asking.get(`/v1/query/?${query}`, this.#headers()),
+      this.#asking.get(totalPath(instanceId), this.#headers()),
     );
-    if (answer?.status !== 200) return null;
-    const { elements } = JSON.parse(answer.body) as { elements: { fields: { messages: number } }[] };
-    return elements.reduce((sum, { fields }) => sum + fields.messages, 0) - accepted;
+    return answer?.status === 200 ? totalIn(answer.body) - accepted : null;
   }
 
   async #ask(dueAt: number, number: number): Promise<void> {

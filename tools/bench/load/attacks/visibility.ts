@@ -7,6 +7,18 @@ export interface Fresh {
   readonly ms: number;
 }
 
+/** Asks for the messages of an instance, which all belong to a few end users. */
+export function totalPath(instanceId: string): string {
+  const query = { instanceId, groupBy: 'END_USER', fields: 'messages', limit: '10' };
+  return `/v1/query/?${new URLSearchParams(query)}`;
+}
+
+/** The messages in the answer to `totalPath`. */
+export function totalIn(body: string): number {
+  const { elements } = JSON.parse(body) as { elements: { fields: { messages: number } }[] };
+  return elements.reduce((sum, { fields }) => sum + fields.messages, 0);
+}
+
 interface Accepted {
   readonly at: number;
   /** What is behind is counted later. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isAllowed } from '../attacks/attacker.ts';
 import { Ledger } from '../attacks/ledger.ts';
 import type { Answered, ConnectionPool } from '../http-load.ts';
 import { randomFrom } from '../questions.ts';
@@ -96,8 +97,7 @@ export async function checked(
   try {
     const answer = await ask();
     tally.answered(answer.status, performance.now() - startedAt);
-    if (answer.status >= 500 && !(answer.status === 503 && answer.headers.has('retry-after')))
-      tally.fault(`status ${answer.status}: ${answer.body.slice(0, 300)}`);
+    if (!isAllowed(answer)) tally.fault(`status ${answer.status}: ${answer.body.slice(0, 300)}`);
     return answer;
   } catch (error) {
     tally.fault(error instanceof Error ? error.message : String(error));
