@@ -4,6 +4,8 @@
  * Test: test/cli/command.test.ts.
  */
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { UUID_PATTERN } from '../domain/ids.ts';
+import { printable } from '../domain/printable.ts';
 import { runToEnd, onEndSignal } from '../lifecycle.ts';
 
 /** An invalid command line; printed with the usage, exit code 2. */
@@ -66,6 +68,24 @@ export function wholeNumber(name: string, text: string, least = 1, most = Number
   if (value >= least && value <= most) return value;
   const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`;
   throw new UsageError(`${name} takes a whole number ${range}.`);
+}
+
+/** Returns a UUID in lower case; `name` is the option or the word in the usage. Throws UsageError. */
+export function uuid(name: string, text: string | undefined): string {
+  if (text !== undefined && UUID_PATTERN.test(text)) return text.toLowerCase();
+  if (text === undefined) throw new UsageError(`${name} is needed, and must be a UUID.`);
+  throw new UsageError(`${name} must be a UUID, not "${printable(text)}".`);
+}
+
+/** Returns one of some values, however it is capitalised; `name` is the option in the usage. Throws UsageError. */
+export function oneOf<Value extends string>(
+  values: readonly Value[],
+  name: string,
+  given: string | undefined,
+): Value {
+  const found = values.find((value) => value.toLowerCase() === given?.toLowerCase());
+  if (found === undefined) throw new UsageError(`${name} takes one of ${values.join(', ')}.`);
+  return found;
 }
 
 /** True if the command line contains a help option. */

@@ -17,7 +17,7 @@ import { messagesPerSecond } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { isRefusal, ServiceClient } from '../doors/import/client.ts';
 import { importFiles } from '../doors/import/importer.ts';
-import type { ImportSummary } from '../doors/import/importer.ts';
+import type { ImportSummary } from '../doors/import/contract.ts';
 import { waitUntilVisible } from '../doors/import/visible.ts';
 import { firstKeyFile } from '../main/first-steps.ts';
 import { action, INTERRUPTED, runCommand, type CommandRun } from './command.ts';

@@ -8,7 +8,6 @@ import { v7 } from 'uuid';
 import { loadConfig, type Config } from '../config.ts';
 import { backupsHolding, type HoldingBackup } from '../domain/backups.ts';
 import type { ErasedKind, Erasure, ErasureReceipt } from '../domain/erasures.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
@@ -31,7 +30,7 @@ import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory
 import type { StreamConnection } from '../stream/connection.ts';
 import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
 import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
-import { action, runCommand, UsageError, type CommandRun, type Work } from './command.ts';
+import { action, runCommand, UsageError, uuid, type CommandRun, type Work } from './command.ts';
 import { onRegistry, withRegistry } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
 import { openErasedViews } from './erased-views.ts';
@@ -71,18 +70,16 @@ function erasing(kind: ErasedKind, what: string): ReturnType<typeof action> {
     options: OF_TARGET,
     operands: kind === 'INSTANCE' ? 0 : 1,
     read({ instance, reason = null }, [name]) {
-      if (instance === undefined || !UUID_PATTERN.test(instance))
-        throw new UsageError('--instance takes a UUID.');
+      const instanceId = uuid('--instance', instance);
       if (kind !== 'INSTANCE' && (name === undefined || name === ''))
         throw new UsageError(`${what} is missing.`);
       if (kind === 'MESSAGES' && !/^[1-9]\d*(,[1-9]\d*)*$/.test(name!))
         throw new UsageError(
           'Positions are whole numbers with commas between them, as transcripts have them.',
         );
-      if (kind === 'SESSION' && !UUID_PATTERN.test(name!)) throw new UsageError('A session id is a UUID.');
+      if (kind === 'SESSION') uuid('ID', name);
       if (reason !== null && reason.length > MOST_OF_REASON)
         throw new UsageError(`--reason takes at most ${MOST_OF_REASON} characters.`);
-      const instanceId = instance.toLowerCase();
       const positions = kind === 'MESSAGES' ? ascending(name!.split(',').map(Number)) : [];
       if (positions.length > MOST_ERASED_MESSAGES)
         throw new UsageError(`At most ${MOST_ERASED_MESSAGES} messages are erased at once.`);

@@ -18,7 +18,7 @@ import type { UndertoneError } from '../doors/client/errors.ts';
 import { Transport } from '../doors/client/transport.ts';
 import { SetupError } from '../errors.ts';
 import { writeParquet } from '../store/parquet.ts';
-import { action, runCommand, UsageError } from './command.ts';
+import { action, oneOf, runCommand, UsageError } from './command.ts';
 import { ACCESS_OPTIONS, accessOf } from './local-url.ts';
 
 const FORMATS = ['csv', 'ndjson', 'parquet'] as const;
@@ -89,16 +89,6 @@ const exporting = action({
     return () => write({ format, output: output ?? null, search, ...access }, groupBy);
   },
 });
-
-function oneOf<Value extends string>(
-  values: readonly Value[],
-  name: string,
-  given: string | undefined,
-): Value {
-  const found = values.find((value) => value === given || value.toLowerCase() === given?.toLowerCase());
-  if (found === undefined) throw new UsageError(`${name} takes one of ${values.join(', ')}.`);
-  return found;
-}
 
 async function write(given: Arguments, groupBy: GroupBy): Promise<void> {
   const { format, output } = given;

@@ -9,7 +9,7 @@ import { count, type Progress } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { SURE } from '../doors/import/formats/format.ts';
 import { FORMATS } from '../doors/import/formats/registry.ts';
-import type { Finding } from '../doors/import/importer.ts';
+import type { Finding } from '../doors/import/contract.ts';
 import { openInputs, type Inputs } from '../doors/import/inputs.ts';
 import { shellWord } from '../doors/import/shell-word.ts';
 import { joined, planFile, planTogether } from '../doors/import/plan.ts';

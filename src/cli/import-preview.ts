@@ -5,9 +5,9 @@
  */
 import { printable } from '../domain/printable.ts';
 import { roleOf } from '../domain/records.ts';
-import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
+import { count, counted, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { convert } from '../doors/import/converter.ts';
-import type { ImportOptions } from '../doors/import/importer.ts';
+import type { ImportOptions } from '../doors/import/contract.ts';
 import { madeUpWords, untimedIn } from '../doors/import/made-up.ts';
 import { usersOf, type Conversation } from '../doors/import/mapper.ts';
 import { sizeOf, type FilePlan } from '../doors/import/plan.ts';
@@ -82,9 +82,9 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
     progress.end();
   }
   if (named.signal?.aborted === true) return false;
-  const thumbs = feedback === 0 ? '' : `, ${countOf(feedback, 'thumb')}`;
+  const thumbs = feedback === 0 ? '' : `, ${counted(feedback, 'thumb')}`;
   console.log(
-    `  in all: ${countOf(conversations, 'conversation')}, ${countOf(messages, 'message')}${thumbs}`,
+    `  in all: ${counted(conversations, 'conversation')}, ${counted(messages, 'message')}${thumbs}`,
   );
   for (const words of madeUpWords({ times, users })) console.log(`  made up: ${words}`);
   if (emptyTurns > 0) omitted.add('empty turn', emptyTurns);
@@ -98,7 +98,7 @@ async function printWhole(plan: FilePlan, named: Named, progress: Progress): Pro
 
 function printConversation({ source, id, messages, feedback }: Conversation): void {
   const name = source === '' ? id : `${source}:${id}`;
-  console.log(printable(`  ${name}, ${countOf(messages.length, 'message')}`));
+  console.log(printable(`  ${name}, ${counted(messages.length, 'message')}`));
   for (const [place, { role, content, userId, metadata }] of messages.slice(0, PREVIEW_TURNS).entries()) {
     const at = metadata?.['createdAt'];
     // Assistant messages may have a user column too, which names the receiver.
@@ -117,8 +117,4 @@ function printConversation({ source, id, messages, feedback }: Conversation): vo
   }
   const more = messages.length - PREVIEW_TURNS;
   if (more > 0) console.log(`    … and ${more} more`);
-}
-
-function countOf(number: number, noun: string): string {
-  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
 }

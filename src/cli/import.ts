@@ -5,7 +5,6 @@
  */
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { isTimeZone } from '../domain/local-time.ts';
 import { printable } from '../domain/printable.ts';
 import { count, messagesPerSecond, type Progress } from '../domain/progress.ts';
@@ -15,7 +14,7 @@ import { statusOf } from '../doors/client/transport.ts';
 import { ServiceClient } from '../doors/import/client.ts';
 import type { OpenedInstance } from '../doors/import/client.ts';
 import { FORMATS } from '../doors/import/formats/registry.ts';
-import { parseMapping, type Mapping } from '../doors/import/formats/table.ts';
+import { parseMapping, type Mapping } from '../doors/import/formats/mapping.ts';
 import { importPlanned } from '../doors/import/importer.ts';
 import type {
   Destination,
@@ -23,11 +22,20 @@ import type {
   ImportObserver,
   ImportOptions,
   ImportSummary,
-} from '../doors/import/importer.ts';
+} from '../doors/import/contract.ts';
 import { madeUpWords } from '../doors/import/made-up.ts';
 import { sizeOf, type FilePlan } from '../doors/import/plan.ts';
 import { waitUntilVisible } from '../doors/import/visible.ts';
-import { action, INTERRUPTED, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
+import {
+  action,
+  INTERRUPTED,
+  oneOf,
+  runCommand,
+  UsageError,
+  uuid,
+  wholeNumber,
+  type CommandRun,
+} from './command.ts';
 import { shellWord } from '../doors/import/shell-word.ts';
 import { DATE_ORDERS } from '../doors/import/written-dates.ts';
 import { placeOf, withPlans, type Named } from './import-plan.ts';
@@ -134,9 +142,7 @@ const importing = action({
     const { format, encoding } = values;
     if (encoding !== undefined && !isEncoding(encoding))
       throw new UsageError(`--encoding: "${encoding}" is no encoding that is known.`);
-    const dates = DATE_ORDERS.find((order) => order === values.dates);
-    if (values.dates !== undefined && dates === undefined)
-      throw new UsageError(`--dates: "${values.dates}" is neither ${DATE_ORDERS.join(' nor ')}.`);
+    const dates = values.dates === undefined ? undefined : oneOf(DATE_ORDERS, '--dates', values.dates);
     const timeZone = values['time-zone'];
     if (timeZone !== undefined && !isTimeZone(timeZone))
       throw new UsageError(`--time-zone: "${timeZone}" is no time zone such as Europe/Berlin.`);
@@ -152,16 +158,15 @@ const importing = action({
     const repeated = optionsToRepeat(values);
     const reading = { files, format, mapping, dates, timeZone, encoding, repeated };
     if (values['dry-run'] === true) return (run) => preview({ ...reading, named }, run);
-    if (instance !== undefined && !UUID_PATTERN.test(instance))
-      throw new UsageError(`--instance: "${instance}" is not a UUID.`);
-    if (instance !== undefined && isNew)
+    const instanceId = instance === undefined ? null : uuid('--instance', instance);
+    if (instanceId !== null && isNew)
       throw new UsageError('--instance and --new-instance exclude each other.');
     const concurrency = wholeNumber('--in-flight', values['in-flight'] ?? '16', 1, 256);
     const maxLag = values['max-lag'];
     const maxLagMs = maxLag === undefined ? undefined : 1000 * wholeNumber('--max-lag', maxLag, 1, 3600);
     const access = accessOf(values);
     const into: Destination =
-      instance === undefined ? { kind: isNew ? 'new' : 'default' } : { kind: 'named', instanceId: instance };
+      instanceId === null ? { kind: isNew ? 'new' : 'default' } : { kind: 'named', instanceId };
     const args = {
       ...reading,
       pairs,

@@ -3,14 +3,13 @@
  *
  * Test: test/cli/keys.test.ts.
  */
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { lengthOf, MAX_INSTANCE_NAME_LENGTH } from '../domain/limits.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { isTimeZone } from '../domain/local-time.ts';
 import { SetupError } from '../errors.ts';
 import type { InstanceChanges } from '../web/registry/instances.ts';
 import { leaveOutSchema } from '../contract/instances.ts';
-import { action, runCommand, UsageError, type Work } from './command.ts';
+import { action, runCommand, UsageError, uuid, type Work } from './command.ts';
 import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
@@ -27,7 +26,7 @@ const create = action({
   read({ project: projectName = '', id, name: given }) {
     const name = given === undefined ? undefined : nameOf(given);
     if (projectName.trim() === '') throw new UsageError('create needs --project NAME.');
-    if (id !== undefined && !UUID_PATTERN.test(id)) throw new UsageError('--id must be a UUID.');
+    if (id !== undefined) uuid('--id', id);
     return onRegistry(async (registry) => {
       const project = await registry.projects.findByName(projectName.trim());
       if (project === null) {
@@ -87,7 +86,7 @@ const leaveOut = action({
       throw new UsageError(
         'leave-out needs an INSTANCE_ID and NAME=VALUE, such as environment=test, or none.',
       );
-    if (!UUID_PATTERN.test(id)) throw new UsageError('INSTANCE_ID must be a UUID.');
+    uuid('INSTANCE_ID', id);
     const isNone = chosen.length === 1 && chosen[0] === 'none';
     const pairs = isNone ? [] : chosen.map(pairOf);
     const grouped = Map.groupBy(pairs, ([name]) => name);
@@ -114,8 +113,7 @@ function pairOf(text: string): readonly [name: string, value: string] {
 function twoOf(operands: readonly string[], usage: string): [string, string] {
   const [id, value, ...more] = operands;
   if (id === undefined || value === undefined || more.length > 0) throw new UsageError(usage);
-  if (!UUID_PATTERN.test(id)) throw new UsageError('INSTANCE_ID must be a UUID.');
-  return [id, value];
+  return [uuid('INSTANCE_ID', id), value];
 }
 
 function changing(id: string, changes: InstanceChanges, report: string): Work {

@@ -6,7 +6,7 @@
 import { inOrder, isKeyScope, KEY_SCOPES, type KeyScope } from '../domain/key-scopes.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
 import { SetupError } from '../errors.ts';
-import { action, runCommand, UsageError } from './command.ts';
+import { action, oneOf, runCommand, UsageError } from './command.ts';
 import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
@@ -27,14 +27,14 @@ const create = action({
     label: { type: 'string' },
     scope: { type: 'string', multiple: true },
   },
-  read({ project, env = 'test', label, scope }) {
+  read({ project, env: given = 'test', label, scope }) {
     const projectName = project?.trim() ?? '';
     const called = label?.trim() || undefined;
     if (projectName === '') throw new UsageError('create needs --project NAME.');
     if (called !== undefined && [...called].length > MAX_LABEL_LENGTH)
       throw new UsageError(`--label takes at most ${MAX_LABEL_LENGTH} characters.`);
     if (!isPlainName(called ?? '')) throw new UsageError(`--label ${NAME_RULE}.`);
-    if (env !== 'test' && env !== 'live') throw new UsageError('--env is test or live.');
+    const env = oneOf(['test', 'live'], '--env', given);
     const scopes = scope === undefined ? undefined : readScopes(scope);
     return onRegistry(async (registry) => {
       if ((await registry.projects.findByName(projectName)) === null) {

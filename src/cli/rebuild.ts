@@ -16,7 +16,7 @@ import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { checkBackup } from './backup-files.ts';
-import { action, runCommand, UsageError, type CommandRun } from './command.ts';
+import { action, oneOf, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
 import { openProgress } from './progress.ts';
 import { withReplaySettings } from './replay-settings.ts';
 import { rebuildShared, sharedRebuildFolder } from './shared-rebuild.ts';
@@ -58,19 +58,16 @@ const rebuildViews = action({
     clean: { type: 'boolean' },
   },
   read(values) {
-    const { source = null, throttle, force = false, rollback = false, clean: cleaning = false } = values;
+    const { force = false, rollback = false, clean: cleaning = false } = values;
     const { keys, 'from-backup': fromBackup, 'to-latest': toLatest = false } = values;
-    if (throttle !== undefined && (!/^\d{1,9}$/.test(throttle) || Number(throttle) < 1))
-      throw new UsageError('--throttle takes a whole number of messages per second, 1 or more');
-    if (source !== null && source !== 'stream' && source !== 'facts')
-      throw new UsageError('--source takes stream or facts');
     if (keys !== undefined && fromBackup === undefined)
       throw new UsageError('--keys belongs to --from-backup');
     // With --rollback it would delete the views to go back to.
     if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
-    const perSecond = throttle === undefined ? null : Number(throttle);
+    const throttle = values.throttle === undefined ? null : wholeNumber('--throttle', values.throttle);
+    const source = values.source === undefined ? null : oneOf(['stream', 'facts'], '--source', values.source);
     const how = { toLatest, force, rollback, clean: cleaning };
-    return (run) => runLocked(run, { source, throttle: perSecond, fromBackup, keys, ...how });
+    return (run) => runLocked(run, { source, throttle, fromBackup, keys, ...how });
   },
 });
 

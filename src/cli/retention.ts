@@ -3,7 +3,6 @@
  *
  * Test: test/cli/retention.test.ts.
  */
-import { UUID_PATTERN } from '../domain/ids.ts';
 import {
   inForce,
   instancesBelow,
@@ -15,7 +14,7 @@ import {
 import { SetupError } from '../errors.ts';
 import type { Registry } from '../web/registry/registry.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
-import { action, runCommand, UsageError, type Work } from './command.ts';
+import { action, runCommand, UsageError, uuid, wholeNumber, type Work } from './command.ts';
 import { onRegistry } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
@@ -36,11 +35,7 @@ is older within a minute, and then once a day; without one, "npm run erase -- ru
 const DAYS = ['text-days', 'people-days', 'count-days', 'keep-at-least-days'] as const;
 
 function daysOf(name: string, given: string | undefined): number | null {
-  if (given === undefined) return null;
-  const days = Number(given);
-  if (!/^\d{1,6}$/.test(given) || days < 1 || days > MOST_RETENTION_DAYS)
-    throw new UsageError(`--${name} takes a whole number of days, 1 to ${MOST_RETENTION_DAYS}.`);
-  return days;
+  return given === undefined ? null : wholeNumber(`--${name}`, given, 1, MOST_RETENTION_DAYS);
 }
 
 interface Opened {
@@ -73,11 +68,10 @@ function withFloor(given: NewRetention, former: Retention | null): Retention {
 function setting({ project: name, instance }: Owner, retention: NewRetention | null): Work {
   if ((name === undefined) === (instance === undefined))
     throw new UsageError('Name either --project or --instance.');
-  if (instance !== undefined && !UUID_PATTERN.test(instance))
-    throw new UsageError('--instance takes a UUID.');
+  const id = instance === undefined ? null : uuid('--instance', instance);
   return onRetentions(async (opened) => {
-    if (name === undefined) await setOfInstance(opened, instance!.toLowerCase(), retention);
-    else await setOfProject(opened, name.trim(), retention);
+    if (id === null) await setOfProject(opened, name!.trim(), retention);
+    else await setOfInstance(opened, id, retention);
     const { textDays, peopleDays, countDays } = retention ?? {};
     const line = `texts: ${daysText(textDays)}; names: ${daysText(peopleDays)}; messages: ${daysText(countDays)} (days)`;
     process.stdout.write(`${retention === null ? 'No days of its own are set.' : line}\n`);

@@ -7,7 +7,6 @@ import { constants, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../config.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { count } from '../domain/progress.ts';
 import { printable } from '../domain/printable.ts';
 import { AppError, SetupError } from '../errors.ts';
@@ -18,7 +17,7 @@ import { activeEpochOf, withSource } from '../doors/sink/source.ts';
 import { SINK_TABLES, type SinkTable } from '../doors/sink/tables.ts';
 import { isOutOfRoom } from '../store/damage.ts';
 import { loadViews, type View } from '../store/view-files.ts';
-import { action, INTERRUPTED, runCommand, UsageError, type CommandRun } from './command.ts';
+import { action, INTERRUPTED, runCommand, UsageError, uuid, type CommandRun } from './command.ts';
 
 const VIEWS_DIRECTORY = join(import.meta.dirname, '../../views');
 const TABLE_NAMES = SINK_TABLES.map(({ name }) => name);
@@ -62,7 +61,7 @@ const sinking = action({
       to,
       everyMs: once ? null : readPause(every ?? '1h'),
       tables: readTables(tables),
-      instances: instance?.map(readInstance).toSorted() ?? null,
+      instances: instance?.map((id) => uuid('--instance', id)).toSorted() ?? null,
     };
     return (run) => sink(options, run);
   },
@@ -88,11 +87,6 @@ function readTables(text: string | undefined): readonly SinkTable[] {
       `There is no table ${printable(unknown)}: --tables takes ${TABLE_NAMES.join(', ')}.`,
     );
   return SINK_TABLES.filter(({ name }) => names.includes(name));
-}
-
-function readInstance(text: string): string {
-  if (UUID_PATTERN.test(text)) return text.toLowerCase();
-  throw new UsageError('--instance takes a UUID.');
 }
 
 async function sink(options: Options, { interruption }: CommandRun): Promise<number> {

@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { loadConfig } from '../config.ts';
 import { toCsv } from '../domain/csv.ts';
-import { UUID_PATTERN } from '../domain/ids.ts';
 import { printable } from '../domain/printable.ts';
 import { SinkFolder } from '../doors/sink/folder.ts';
 import { runSink } from '../doors/sink/sink.ts';
@@ -21,7 +20,7 @@ import { SINK_TABLES } from '../doors/sink/tables.ts';
 import { AppError, SetupError } from '../errors.ts';
 import { DatabaseError, quoted, withDatabase, type Connection } from '../store/duckdb.ts';
 import { loadViews } from '../store/view-files.ts';
-import { action, runCommand, UsageError } from './command.ts';
+import { action, runCommand, uuid } from './command.ts';
 import { tableOf } from './table.ts';
 
 const VIEWS_DIRECTORY = join(import.meta.dirname, '../../views');
@@ -53,10 +52,8 @@ interface Answer {
 const asking = action({
   options: { instance: { type: 'string' }, query: { type: 'string' } },
   read({ instance, query }) {
-    if (instance === undefined || !UUID_PATTERN.test(instance))
-      throw new UsageError('--instance is needed, and takes a UUID.');
-    return () =>
-      withTables(instance.toLowerCase(), query === undefined ? prompt : (of) => printCsv(of, query));
+    const id = uuid('--instance', instance);
+    return () => withTables(id, query === undefined ? prompt : (of) => printCsv(of, query));
   },
 });
 

@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { toCsv } from '../domain/csv.ts';
 import { LONGEST_DESCRIPTION, LONGEST_EXAMPLE, LONGEST_NAME, MOST_EXAMPLES } from '../domain/curations.ts';
 import { isPlainName, NAME_RULE, printable } from '../domain/printable.ts';
+import { counted } from '../domain/progress.ts';
 import { UndertoneError } from '../doors/client/errors.ts';
 import type { NewTopic } from '../doors/client/contract.ts';
 import { Undertone } from '../doors/client/undertone.ts';
@@ -90,7 +91,7 @@ const reading = action({
           process.stdout.write(`left out “${printable(topic.name)}”: ${printable(error.message)}\n`);
         }
       }
-      process.stdout.write(`made ${made} of ${topics.length} ${topics.length === 1 ? 'topic' : 'topics'}\n`);
+      process.stdout.write(`made ${made} of ${counted(topics.length, 'topic')}\n`);
     };
   },
 });

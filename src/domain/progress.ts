@@ -40,6 +40,11 @@ export function count(number: number): string {
   return number.toLocaleString('en-US');
 }
 
+/** Formats a number of things as `1 file` or `1,234 files`. */
+export function counted(number: number, noun: string): string {
+  return `${count(number)} ${noun}${number === 1 ? '' : 's'}`;
+}
+
 /** Formats a rate as `1,234 messages/s`. */
 export function messagesPerSecond(perSecond: number): string {
   return `${count(Math.round(perSecond))} messages/s`;

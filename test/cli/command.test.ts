@@ -4,7 +4,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { action, helpOf, readCommandLine, wholeNumber, type Command } from '../../src/cli/command.ts';
+import {
+  action,
+  helpOf,
+  oneOf,
+  readCommandLine,
+  uuid,
+  wholeNumber,
+  type Command,
+} from '../../src/cli/command.ts';
 import type { Help } from '../support/helps.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -92,6 +100,16 @@ describe('command line', () => {
     throws(() => wholeNumber('--rate', '1e3'), /--rate/);
     throws(() => wholeNumber('--rate', '300', 1, 256), {
       message: '--rate takes a whole number from 1 to 256.',
+    });
+  });
+
+  it('takes UUIDs, and names of a list, however they are capitalised', () => {
+    equal(uuid('--instance', '0190A000-0000-7000-8000-000000000001'), '0190a000-0000-7000-8000-000000000001');
+    throws(() => uuid('--instance', undefined), { message: '--instance is needed, and must be a UUID.' });
+    throws(() => uuid('--instance', 'x'), { message: '--instance must be a UUID, not "x".' });
+    equal(oneOf(['DAY', 'WEEK'], '--granularity', 'day'), 'DAY');
+    throws(() => oneOf(['DAY', 'WEEK'], '--granularity', 'year'), {
+      message: '--granularity takes one of DAY, WEEK.',
     });
   });
 });

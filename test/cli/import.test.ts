@@ -328,7 +328,7 @@ describe('npm run import', () => {
       'an instance that is no UUID',
       ['a.jsonl', '--instance', 'x'],
       { UT_KEY: 'k' },
-      /--instance: "x" is not a UUID/,
+      /--instance must be a UUID, not "x"/,
     ],
     [
       'an instance that is named and new',

@@ -1,8 +1,9 @@
 /** How fast does the importer read a large file, and does its memory stay flat? */
 import { join } from 'node:path';
 import { count } from '../../src/domain/progress.ts';
-import type { IngestBody } from '../../src/doors/import/client.ts';
-import { importFiles, type ImportTarget } from '../../src/doors/import/importer.ts';
+import type { IngestBody } from '../../src/doors/client/answers.ts';
+import type { ImportTarget } from '../../src/doors/import/contract.ts';
+import { importFiles } from '../../src/doors/import/importer.ts';
 import { benchmark } from './load/benchmark.ts';
 import { SHAPES, writeConversations, type Shape } from './load/conversation-files.ts';
 import { inFolder } from './load/folder.ts';

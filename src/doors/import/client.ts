@@ -5,7 +5,7 @@
  * Test: test/doors/import/client.test.ts.
  */
 import { ingestedIn, positionOf } from '../client/answer-members.ts';
-import type { Ingested } from '../client/answers.ts';
+import type { FeedbackBody, IngestBody, Ingested } from '../client/answers.ts';
 import { UndertoneError } from '../client/errors.ts';
 import {
   AWAY,
@@ -16,19 +16,6 @@ import {
   type Failure,
   type TransportOptions,
 } from '../client/transport.ts';
-import type { IngestMessage } from './mapper.ts';
-
-/** Body of POST /v1/ingest/. */
-export interface IngestBody {
-  readonly messages: readonly IngestMessage[];
-  readonly instanceId?: string;
-  readonly sessionId?: string;
-  readonly metadata?: {
-    readonly instance?: Readonly<Record<string, unknown>>;
-    readonly session?: Readonly<Record<string, unknown>>;
-    readonly users?: Readonly<Record<string, unknown>>;
-  };
-}
 
 /** One request of a batch. */
 export interface BatchItem {
@@ -39,16 +26,6 @@ export interface BatchItem {
    * own.
    */
   readonly requestKey: string;
-}
-
-/** A piece of feedback in the list that POST /v1/feedback/ takes. */
-export interface FeedbackBody {
-  readonly instanceId: string;
-  readonly sessionId: string;
-  readonly at?: string;
-  readonly value: 1 | -1;
-  readonly rating?: number;
-  readonly userId?: string;
 }
 
 export interface OpenedInstance {
@@ -88,6 +65,9 @@ export function refusalAt(error: Refusal, summary: string, path: string): Undert
     details: [{ path, message }, ...error.details.slice(1)],
   });
 }
+
+/** Statuses that a smaller request would get as well. */
+export const REFUSES_ALL: ReadonlySet<number> = new Set([401, 403, 404, 405]);
 
 export interface ClientOptions extends Pick<TransportOptions, 'url' | 'key' | 'backoffMs' | 'maxBackoffMs'> {
   /** A request is given up after this time. Default: two minutes. */

@@ -7,7 +7,8 @@
 import { createHash } from 'node:crypto';
 import { MOST_FEEDBACK } from '../../domain/feedback.ts';
 import { roleOf } from '../../domain/records.ts';
-import { isRefusal, type FeedbackBody } from './client.ts';
+import type { FeedbackBody } from '../client/answers.ts';
+import { isRefusal, REFUSES_ALL } from './client.ts';
 import type { ImportTarget } from './contract.ts';
 import type { Conversation } from './mapper.ts';
 
@@ -74,9 +75,6 @@ export interface FeedbackOutcomes<Piece> {
   isEnded(): boolean;
 }
 
-/** Statuses that each piece would get as well. */
-const FOR_ALL = new Set([401, 403, 404, 405]);
-
 /**
  * Sends pieces in their order, as many in a list as the service takes. The service stores a list as a whole: one with
  * wrong pieces is sent again without those that the refusal names; if it names none, its halves are sent. Throws errors
@@ -111,7 +109,7 @@ async function sendList<Piece extends FeedbackPiece>(
       if (index !== undefined && !faults.has(Number(index)))
         faults.set(Number(index), { code, path: `feedback${member}`, message });
     }
-    if (faults.size === 0 && FOR_ALL.has(status)) throw error;
+    if (faults.size === 0 && REFUSES_ALL.has(status)) throw error;
     // A single piece is what is wrong, whatever the refusal names.
     if (pieces.length === 1 && !faults.has(0))
       faults.set(0, { code, path: 'feedback', message: error.message });

@@ -24,15 +24,6 @@ import { planFiles, sizeOf, type FilePlan } from './plan.ts';
 import { SessionLookup } from './session-lookup.ts';
 import { WarningCounts } from './warnings.ts';
 
-export type {
-  Destination,
-  Finding,
-  ImportObserver,
-  ImportOptions,
-  ImportSummary,
-  ImportTarget,
-} from './contract.ts';
-
 interface Placed {
   readonly place: Place;
   readonly conversation: Conversation;

@@ -10,15 +10,8 @@ import { MAX_LINE_BYTES } from './lines.ts';
 import { isObject } from '../traces/values.ts';
 import { SURE, type Format, type Recognition, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
-import {
-  asMapped,
-  columnsOf,
-  describeMapping,
-  guessMapping,
-  tableFormat,
-  writtenTimesOf,
-  type Mapping,
-} from './formats/table.ts';
+import { asMapped, columnsOf, describeMapping, guessMapping, type Mapping } from './formats/mapping.ts';
+import { tableFormat, writtenTimesOf } from './formats/table.ts';
 import { slack } from './formats/slack.ts';
 import { undertone } from './formats/undertone.ts';
 import { rolesOfChat, whatsapp, whatsappFormat } from './formats/whatsapp.ts';

@@ -6,8 +6,8 @@
  * Test: test/doors/import/importer.test.ts.
  */
 import { createHash } from 'node:crypto';
-import type { Ingested } from '../client/answers.ts';
-import { isRefusal, type BatchItem, type IngestBody } from './client.ts';
+import type { IngestBody, Ingested } from '../client/answers.ts';
+import { isRefusal, REFUSES_ALL, type BatchItem } from './client.ts';
 import type { ImportTarget } from './contract.ts';
 import type { Conversation, IngestMessage } from './mapper.ts';
 import { MAX_WHOLE_CHARACTERS, MAX_WHOLE_MESSAGES } from '../../domain/limits.ts';
@@ -33,8 +33,6 @@ type OnSent = (index: number, outcome: readonly Sent[]) => void;
 const MOST_TOGETHER = 500;
 const MOST_MESSAGES_TOGETHER = 8192;
 const MOST_CHARACTERS_TOGETHER = 4 * 1024 * 1024;
-/** Statuses that a smaller batch would get as well. */
-const FOR_ALL = new Set([401, 403, 404, 405]);
 
 /** Cuts the messages of a conversation from `count` on into requests. */
 export function requestsOf(
@@ -145,7 +143,7 @@ export class Sender {
       answers = await this.#target.ingestBatch(batch.map(({ request }) => request));
     } catch (error) {
       // The error names no request. A proxy may accept smaller requests only, so the batch is halved.
-      if (batch.length > 1 && isRefusal(error) && !FOR_ALL.has(error.status)) {
+      if (batch.length > 1 && isRefusal(error) && !REFUSES_ALL.has(error.status)) {
         const middle = Math.ceil(batch.length / 2);
         await this.#sendTogether(batch.slice(0, middle), onSent);
         return this.#sendTogether(batch.slice(middle), onSent);

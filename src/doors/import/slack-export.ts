@@ -4,9 +4,10 @@
  * Test: test/doors/import/formats/slack.test.ts.
  */
 import { basename, dirname } from 'node:path';
+import { counted } from '../../domain/progress.ts';
 import { entriesOf, type Layout } from './entries.ts';
 import { isSlackMessage, slackFormat, type SlackNames, type SlackUser } from './formats/slack.ts';
-import type { Mapping } from './formats/table.ts';
+import type { Mapping } from './formats/mapping.ts';
 import type { Input } from './inputs.ts';
 import type { FilePart, FilePlan } from './plan.ts';
 import { isObject, textOf } from '../traces/values.ts';
@@ -97,8 +98,4 @@ function userOf(id: string, value: Record<string, unknown>): SlackUser {
   const { display_name: display, real_name: full } = isObject(profile) ? profile : {};
   const names = [display, full, real, name].flatMap((text) => textOf(text) ?? []);
   return { name: names[0] ?? id, isBot: value['is_bot'] === true, names };
-}
-
-function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

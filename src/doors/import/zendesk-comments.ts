@@ -5,10 +5,11 @@
  * Test: test/doors/import/zendesk-comments.test.ts.
  */
 import { basename, dirname } from 'node:path';
+import { counted } from '../../domain/progress.ts';
 import { entriesOf, layoutOf, type Layout } from './entries.ts';
 import { byShare, objectsOf, type Placement, type RowFormat, type Sample } from './formats/format.ts';
 import { FORMATS } from './formats/registry.ts';
-import { guessMapping } from './formats/table.ts';
+import { guessMapping } from './formats/mapping.ts';
 import { isTicket, ticketOf, zendesk } from './formats/zendesk.ts';
 import type { Input } from './inputs.ts';
 import type { FilePart, FilePlan } from './plan.ts';
@@ -226,8 +227,4 @@ function inOrder(comments: readonly Record<string, unknown>[]): Record<string, u
   );
   const at = (comment: Record<string, unknown>): number => Date.parse(textOf(comment['created_at']) ?? '');
   return [...byId.values()].sort((a, b) => at(a) - at(b) || 0);
-}
-
-function counted(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

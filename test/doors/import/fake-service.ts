@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { roleOf } from '../../../src/domain/records.ts';
-import type { IngestBody } from '../../../src/doors/import/client.ts';
+import type { IngestBody } from '../../../src/doors/client/answers.ts';
 import { v5 } from 'uuid';
 import type { IngestMessage } from '../../../src/doors/import/mapper.ts';
 
@@ -243,7 +243,7 @@ export class FakeService {
     const session = known ?? { instanceId, messages: [], metadata: body.metadata?.session };
     // Accepted again, and counted once.
     if (deduplicated !== undefined) this.#deduplicated.add(deduplicated);
-    if (!isRepeated) session.messages.push(...body.messages);
+    if (!isRepeated) session.messages.push(...(body.messages as readonly IngestMessage[]));
     this.sessions.set(sessionId, session);
     this.#position += 1;
     const position = this.#position;

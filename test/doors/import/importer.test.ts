@@ -9,7 +9,7 @@ import { ServiceClient } from '../../../src/doors/import/client.ts';
 import { importFiles } from '../../../src/doors/import/importer.ts';
 import { partsOf } from '../../../src/doors/import/sender.ts';
 import { earlierSessionIdsOf, sessionIdOf } from '../../../src/doors/import/session-lookup.ts';
-import type { Finding, ImportOptions, ImportSummary } from '../../../src/doors/import/importer.ts';
+import type { Finding, ImportOptions, ImportSummary } from '../../../src/doors/import/contract.ts';
 import { FakeService, issuedId } from './fake-service.ts';
 
 let folder: string;

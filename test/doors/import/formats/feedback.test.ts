@@ -4,12 +4,8 @@ import { describe, it } from 'node:test';
 import type { Format, Sample } from '../../../../src/doors/import/formats/format.ts';
 import { langfuse } from '../../../../src/doors/import/formats/langfuse.ts';
 import { langsmith } from '../../../../src/doors/import/formats/langsmith.ts';
-import {
-  describeMapping,
-  guessMapping,
-  parseMapping,
-  tableFormat,
-} from '../../../../src/doors/import/formats/table.ts';
+import { describeMapping, guessMapping, parseMapping } from '../../../../src/doors/import/formats/mapping.ts';
+import { tableFormat } from '../../../../src/doors/import/formats/table.ts';
 
 /** What the turns of one conversation say, with their thumbs; and what is left out. */
 function read(format: Format, values: readonly unknown[]): readonly [string[], Record<string, number>] {

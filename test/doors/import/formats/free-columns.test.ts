@@ -4,7 +4,8 @@ import { freeColumns, metadataOf } from '../../../../src/doors/import/formats/fr
 import { langfuse } from '../../../../src/doors/import/formats/langfuse.ts';
 import { langsmith } from '../../../../src/doors/import/formats/langsmith.ts';
 import type { Format, RowFormat } from '../../../../src/doors/import/formats/format.ts';
-import { parseMapping, tableFormat } from '../../../../src/doors/import/formats/table.ts';
+import { parseMapping } from '../../../../src/doors/import/formats/mapping.ts';
+import { tableFormat } from '../../../../src/doors/import/formats/table.ts';
 import { MOST_ATTRIBUTES } from '../../../../src/doors/traces/conventions/attributes.ts';
 
 function lineOf(format: Format, values: readonly unknown[]): unknown {

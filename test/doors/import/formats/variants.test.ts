@@ -8,7 +8,8 @@ import { intercom } from '../../../../src/doors/import/formats/intercom.ts';
 import { openaiBatch } from '../../../../src/doors/import/formats/openai-batch.ts';
 import { openai } from '../../../../src/doors/import/formats/openai.ts';
 import { sharegpt } from '../../../../src/doors/import/formats/sharegpt.ts';
-import { parseMapping, tableFormat } from '../../../../src/doors/import/formats/table.ts';
+import { parseMapping } from '../../../../src/doors/import/formats/mapping.ts';
+import { tableFormat } from '../../../../src/doors/import/formats/table.ts';
 
 function turnsOf(format: EntryFormat, value: unknown): readonly Turn[] {
   const reading = format.read(value);
