@@ -22,8 +22,8 @@ import { foldLive } from '../support/view-laws.ts';
 const GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'ALL'] as const;
 const ORDERS = ['ASC', 'DESC'] as const;
 const DAYS = 40;
-const BATCHES = isLong ? 8 : 4;
-const QUESTIONS = isLong ? 40 : 15;
+const BATCHES = isLong ? 8 : 3;
+const QUESTIONS = isLong ? 40 : 10;
 
 /** True if rows in memory tell the metric. */
 function isHeldMetric(metric: Metric, groupBy: GroupBy, granularity: string): boolean {

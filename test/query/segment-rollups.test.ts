@@ -8,9 +8,13 @@ import { Orders, type HeldPart, type HeldRows } from '../../src/store/published/
 import type { Snapshot } from '../../src/store/published/snapshot-reader.ts';
 import { randomFrom } from '../../tools/bench/load/questions.ts';
 import { openFixture, uuid, VIEWS } from '../support/fold.ts';
+import { isLong } from '../support/long.ts';
 import { SYNTHETIC_START, SyntheticStream } from '../support/synthetic-stream.ts';
 
 const DAYS = 60;
+const BATCHES = isLong ? 9 : 4;
+/** Behind it files are merged. */
+const SETTLED_BATCH = isLong ? 5 : 2;
 const SEGMENTS = [{ 'segment.plan': 'pro' }, { 'segment.plan!': 'pro' }] as const;
 const GRANULARITIES = ['HOUR', 'DAY', 'WEEK', 'MONTH', 'ALL'] as const;
 
@@ -103,7 +107,7 @@ describe('rollups of a segment', () => {
     };
     try {
       let older: (Snapshot & { release: () => void }) | null = null;
-      for (let batch = 0; batch < 9; batch += 1) {
+      for (let batch = 0; batch < BATCHES; batch += 1) {
         const work = stream.next(batch === 0 ? 2100 : 20);
         const given = work.sessions.map(({ session }) => session).filter((session) => session % 5 !== 0);
         const moved = known.filter((session) => session % 97 === batch);
@@ -115,7 +119,7 @@ describe('rollups of a segment', () => {
           ],
         });
         await fixture.publish();
-        if (batch === 5) await fixture.publication.settle();
+        if (batch === SETTLED_BATCH) await fixture.publication.settle();
         const snapshot = await fixture.reader.snapshot();
         ok(snapshot !== null);
         ok((await check(snapshot)) > 100);

@@ -82,16 +82,17 @@ export function plainCountLaw(views: readonly View[]): Law<Asked> {
       const fixture = await openFixture({ views, compactRows: 100 });
       try {
         const runner = new QueryRunner({ views, readerOf: () => fixture.reader });
+        const questions = questionsOf(given);
         // What is kept in memory for one answer is right in the next.
         await foldLive(fixture, read.batches, views, async () => {
-          for (const asked of given.questions.slice(0, ASKED_MEANWHILE))
+          for (const asked of questions.slice(0, ASKED_MEANWHILE))
             await runner
               .run(parametersOf(asked, read.namesOf(asked.instance ?? 1)))
               .catch((error: unknown) => ok(isUnknownAttribute(error), String(error)));
         });
         const overview = new OverviewReader({ views, readerOf: () => fixture.reader });
         const answered = await Promise.allSettled(
-          given.questions.map((asked, at) => checkAnswer(runner, overview, read, asked, isPaged(asked, at))),
+          questions.map((asked, at) => checkAnswer(runner, overview, read, asked, isPaged(asked, at))),
         );
         for (const outcome of answered) if (outcome.status === 'rejected') throw outcome.reason;
       } finally {
@@ -102,6 +103,11 @@ export function plainCountLaw(views: readonly View[]): Law<Asked> {
 }
 
 const ASKED_MEANWHILE = 4;
+
+/** The short form asks every other one where a kept case has many. */
+function questionsOf({ questions }: Asked): readonly KeptQuestion[] {
+  return isLong || questions.length <= 12 ? questions : questions.filter((_, at) => at % 2 === 0);
+}
 
 /** Of an answer. The short form has an edge between two pages, and a page behind the last. */
 const MOST_PAGES = isLong ? 5 : 2;

@@ -7,6 +7,7 @@ import {
   type Stratum,
 } from '../../../src/query/changes/significance.ts';
 import { randomFrom } from '../../../tools/bench/load/questions.ts';
+import { isLong } from '../../support/long.ts';
 
 const chance = (a: number, of: number, b: number, ofB: number): number =>
   chanceOf({ with: a, of }, { with: b, of: ofB });
@@ -114,7 +115,7 @@ describe('the chance of shares that are compared day by day', () => {
 
   it('finds nothing in at most one of twenty comparisons of like values, however one is rolled out', () => {
     const random = randomFrom(11);
-    const runs = 1000;
+    const runs = isLong ? 1000 : 250;
     let [alarms, unstratified] = [0, 0];
     for (let run = 0; run < runs; run += 1) {
       const topics = Array.from({ length: 20 }, () => ({ days: [] as Stratum[], a: 0, b: 0 }));

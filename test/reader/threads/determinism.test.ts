@@ -299,7 +299,7 @@ describe('the same stream gives the same rows', () => {
 
   it('as people corrected it, in any batches, and as it was found once all is taken back', async () => {
     const pool = await AnalysisPool.open({
-      threads: 2,
+      threads: isLong ? 2 : 1,
       model: 'undertone-small',
       modelsDirectory: MODELS,
       memoryBytes: 1e9,
@@ -320,7 +320,7 @@ describe('the same stream gives the same rows', () => {
       const live = await answersOfStream([...requests, ...corrected], 90);
       notDeepEqual(live, found);
       deepEqual(await answersOfStream([...requests, ...corrected], 10_000), live);
-      for (const most of [90, 10_000])
+      for (const most of isLong ? [90, 10_000] : [90])
         deepEqual(await answersOfStream([...requests, ...corrected, ...undone], most), found);
     } finally {
       await pool.close();

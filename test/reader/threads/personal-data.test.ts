@@ -3,8 +3,12 @@ import { describe, it } from 'node:test';
 import type { Assignment, Turn } from '../../../src/domain/facts.ts';
 import { createEnricher } from '../../../src/reader/acts/enricher.ts';
 import { detectLanguage } from '../../../src/reader/document/detect.ts';
+import { sampled } from '../../support/long.ts';
 import { PLANTED } from '../../support/planted-data.ts';
 import { OPTIONS, enrichedTurn, Store, vectorOf, type EnrichedTurn } from './builders.ts';
+
+/** In the long form all of them; test/reader/personal/planted.test.ts redacts each in any case. */
+const PIECES = sampled(PLANTED, 3);
 
 /** A turn of a conversation about one piece of personal data. */
 type Line = Pick<Turn, 'role' | 'content'>;
@@ -74,10 +78,10 @@ describe('personal data in the analysis of conversations', () => {
     return store.batches.flatMap(textsIn).filter((text) => text !== '');
   }
 
-  it('shows and keeps none of 200 kinds of it', async () => {
+  it('shows and keeps none of it, whatever its kind', async () => {
     const leaks: string[] = [];
     let [published, gaps, repeats] = [0, 0, 0];
-    for (const [piece, ...parts] of PLANTED) {
+    for (const [piece, ...parts] of PIECES) {
       const store = await analysed(sessionsAbout(piece));
       const texts = textsOf(store);
       published += texts.length;
@@ -94,11 +98,8 @@ describe('personal data in the analysis of conversations', () => {
       }
     }
     deepEqual(leaks, []);
-    ok(published > 10 * PLANTED.length, `${published} texts shown`);
-    ok(
-      gaps > PLANTED.length / 2 && repeats > PLANTED.length / 2,
-      `${gaps} gaps, ${repeats} repeated requests`,
-    );
+    ok(published > 10 * PIECES.length, `${published} texts shown`);
+    ok(gaps > PIECES.length / 2 && repeats > PIECES.length / 2, `${gaps} gaps, ${repeats} repeated requests`);
   });
 
   it('hides the id of an end user and the names that a session has heard', async () => {
