@@ -60,6 +60,7 @@ const environment = z.object({
     .regex(/^(?:nats|tls|ws|wss):\/\/\S+$/, 'must look like nats://host:4222')
     .optional(),
   NATS_TOKEN: z.string().optional(),
+  NATS_SYNC_INTERVAL: z.string().optional(),
   VIEWS_URL: z.string().refine(isPlaceOfObjects, 'must look like s3://bucket/prefix').optional(),
   AWS_ENDPOINT_URL: z
     .string()
@@ -116,7 +117,7 @@ const environment = z.object({
   TRACE_MESSAGES: integer(10_000, 1, 2_000_000),
   STREAM_MAX_AGE_DAYS: integer(0, 0, 36_500),
   STREAM_REPLICAS: integer(1, 1, 5),
-  SHARDS: integer(1, 1, 8),
+  SHARDS: integer(1, 1, 256),
   AUTO_REBUILD: z.enum(['true', 'false'], 'must be true or false').default('false'),
   WORKER_BATCH_BYTES: integer(16 * MIB, 1024, 1024 * MIB),
   STATE_MEMORY_BYTES: integer(
@@ -198,6 +199,8 @@ export interface Config {
   readonly natsUrl: string | undefined;
   readonly natsToken: string | undefined;
   /** The object store through which machines share the views; null: this machine has its own. */
+  /** The `sync_interval` of the servers at `natsUrl`, as the operator says. */
+  readonly natsSyncInterval: string | undefined;
   readonly viewsStore: ObjectStoreOptions | null;
   /** A folder of `models/`, a path, or a hub id. */
   readonly embeddingModel: string;
@@ -330,6 +333,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     natsPort: values.NATS_PORT,
     natsUrl: values.NATS_URL,
     natsToken: values.NATS_TOKEN,
+    natsSyncInterval: values.NATS_SYNC_INTERVAL,
     viewsStore: viewsStoreOf(values),
     embeddingModel: values.EMBEDDING_MODEL,
     hubUrl: values.HF_ENDPOINT,

@@ -24,7 +24,7 @@ const settings = new Set(
   [...read('src/config.ts').matchAll(/^ {2}([A-Z][A-Z_]+):/gm)].map(([, name]) => name),
 );
 /** What the system and Node read. */
-const FOREIGN_SETTINGS = ['NODE_ENV', 'PATH', 'HOME'];
+const FOREIGN_SETTINGS = ['NATS_NAME', 'NODE_ENV', 'PATH', 'HOME'];
 const USER = '10001';
 
 interface Instruction {
@@ -173,13 +173,13 @@ interface ComposeService {
   readonly environment?: Record<string, string>;
   readonly depends_on?: Record<string, { condition: string }>;
   readonly healthcheck?: { test: readonly string[] };
-  readonly networks?: readonly string[];
+  readonly networks?: readonly string[] | Record<string, { aliases: readonly string[] }>;
   readonly read_only?: boolean;
   readonly cap_drop?: readonly string[];
   readonly mem_limit?: string;
 }
 
-for (const file of ['deploy/compose.yaml', 'deploy/compose.processes.yaml']) {
+for (const file of ['deploy/compose.yaml', 'deploy/compose.processes.yaml', 'deploy/compose.machines.yaml']) {
   describe(file, () => {
     const compose = parse(read(file), { merge: true }) as {
       services: Record<string, ComposeService>;
@@ -195,13 +195,15 @@ for (const file of ['deploy/compose.yaml', 'deploy/compose.processes.yaml']) {
         );
         match(service.mem_limit ?? '', /^\d+g$/);
         // To this machine only.
-        for (const port of service.ports ?? []) equal(port, '127.0.0.1:8080:8080');
+        for (const port of service.ports ?? []) match(port, /^127\.0\.0\.1:808\d:8080$/);
         for (const volume of service.volumes ?? []) {
           const [source = '', target] = volume.split(':');
           ok(source in compose.volumes, volume);
           equal(target, '/data');
         }
-        for (const network of service.networks ?? []) ok(network in (compose.networks ?? {}), network);
+        const networks = service.networks ?? [];
+        for (const network of Array.isArray(networks) ? networks : Object.keys(networks))
+          ok(network in (compose.networks ?? {}), String(network));
         checkSettings(Object.keys(service.environment ?? {}));
         if (service.command !== undefined) checkCommand(service.command);
         if (service.healthcheck !== undefined) checkCommand(service.healthcheck.test.slice(1));
@@ -223,10 +225,29 @@ for (const file of ['deploy/compose.yaml', 'deploy/compose.processes.yaml']) {
   });
 }
 
-it('deploy/nats.conf takes entries as large as web makes them, and has them on the disk', () => {
-  const text = read('deploy/nats.conf');
-  equal(/^max_payload: (\d+)$/m.exec(text)?.[1], String(SERVER_MAX_PAYLOAD));
-  match(text, /^ {2}sync_interval: always$/m);
+for (const file of ['deploy/nats.conf', 'deploy/nats-cluster.conf'])
+  it(`${file} takes entries as large as web makes them, and has them on the disk`, () => {
+    const text = read(file);
+    equal(/^max_payload: (\d+)$/m.exec(text)?.[1], String(SERVER_MAX_PAYLOAD));
+    match(text, /^ {2}sync_interval: always$/m);
+  });
+
+it('deploy/nats-cluster.conf names the servers of the examples', () => {
+  const [, routes = ''] = /routes: \[(.*?)\]/s.exec(read('deploy/nats-cluster.conf')) ?? [];
+  const names = [...routes.matchAll(/nats:\/\/([\w.-]+):6222/g)].map(([, name]) => name!);
+  equal(names.length, 3);
+  const compose = parse(read('deploy/compose.machines.yaml'), { merge: true }) as {
+    services: Record<string, ComposeService>;
+  };
+  const services = Object.values(compose.services);
+  deepEqual(
+    services.flatMap(({ networks = [] }) => ('inside' in networks ? networks['inside']!.aliases : [])),
+    names,
+  );
+  const url = names.map((name) => `nats://${name}:4222`).join();
+  for (const { environment = {} } of services)
+    if (!('NATS_NAME' in environment)) equal(environment['NATS_URL'], url);
+  ok(read('deploy/kubernetes-machines/machines.yaml').includes(`value: ${url}\n`));
 });
 
 interface Probe {
@@ -328,6 +349,85 @@ describe('deploy/kubernetes', () => {
       for (const probe of [probes.startupProbe, probes.livenessProbe, probes.readinessProbe ?? {}]) {
         if (probe.exec !== undefined) checkCommand(probe.exec.command);
         if (probe.httpGet !== undefined) ok(routes.includes(`'${probe.httpGet.path}'`), probe.httpGet.path);
+      }
+    }
+  });
+});
+
+describe('deploy/kubernetes-machines', () => {
+  const folder = 'deploy/kubernetes-machines';
+  const load = (file: string): unknown => parse(read(`${folder}/${file}`), { merge: true });
+  const kustomization = load('kustomization.yaml') as {
+    resources: string[];
+    images: { name: string; newTag: string }[];
+    secretGenerator: { name: string; literals: string[] }[];
+  };
+  const sets = ['nats.yaml', 'machines.yaml'].map(
+    (file) =>
+      load(file) as {
+        spec: {
+          replicas: number;
+          template: {
+            spec: {
+              securityContext: Record<string, unknown>;
+              containers: (Container & { envFrom?: { secretRef: { name: string } }[] })[];
+              volumes: { name: string }[];
+            };
+          };
+          volumeClaimTemplates: { metadata: { name: string } }[];
+        };
+      },
+  );
+
+  it('names the files that are there, the image of this version, and settings that exist', () => {
+    const there = globSync('*.yaml', { cwd: join(root, folder) });
+    deepEqual(
+      kustomization.resources.toSorted(),
+      there.filter((file) => file !== 'kustomization.yaml').toSorted(),
+    );
+    deepEqual(
+      kustomization.images.map(({ name, newTag }) => [name, newTag]),
+      [['undertone', manifest.version]],
+    );
+    const [secret] = kustomization.secretGenerator;
+    checkSettings(secret!.literals.map((literal) => literal.split('=')[0]!));
+  });
+
+  it('confines each container, and runs, mounts and asks what exists', () => {
+    const routes = globSync('src/web/**/*.ts', { cwd: root }).map(read).join('\n');
+    for (const { spec } of sets) {
+      equal(spec.replicas, 3);
+      const pod = spec.template.spec;
+      const { runAsNonRoot, runAsUser, fsGroup, seccompProfile } = pod.securityContext;
+      deepEqual([runAsNonRoot, String(runAsUser), String(fsGroup)], [true, USER, USER]);
+      deepEqual(seccompProfile, { type: 'RuntimeDefault' });
+      const volumes = [...pod.volumes, ...spec.volumeClaimTemplates.map(({ metadata }) => metadata)];
+      for (const {
+        image,
+        command,
+        env,
+        envFrom = [],
+        securityContext,
+        volumeMounts,
+        ...probes
+      } of pod.containers) {
+        equal(image, 'undertone');
+        deepEqual(securityContext, {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        checkCommand(command);
+        checkSettings((env ?? []).map(({ name }) => name));
+        for (const { secretRef } of envFrom) equal(secretRef.name, kustomization.secretGenerator[0]?.name);
+        deepEqual(
+          volumeMounts.map(({ name }) => volumes.some((volume) => volume.name === name)),
+          [true, true],
+        );
+        for (const probe of [probes.startupProbe, probes.livenessProbe, probes.readinessProbe ?? {}]) {
+          if (probe.exec !== undefined) checkCommand(probe.exec.command);
+          if (probe.httpGet !== undefined) ok(routes.includes(`'${probe.httpGet.path}'`), probe.httpGet.path);
+        }
       }
     }
   });

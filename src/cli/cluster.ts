@@ -1,57 +1,86 @@
 /**
- * `npm run cluster`: what the machines that share their views have of each shard.
+ * `npm run cluster`: what the machines that share their views have of each shard, and which of them own none.
  *
  * Test: test/cluster/machines.test.ts.
  */
-import { openViewsBucket, statusOf, ViewsKeys, type ShardStatus } from '../cluster/views-bucket.ts';
+import { drainedIn, openViewsBucket, setDrained, statusOf, ViewsKeys } from '../cluster/views-bucket.ts';
 import { loadConfig } from '../config.ts';
+import type { SharedShardFigures } from '../domain/service-health.ts';
 import { SetupError } from '../errors.ts';
-import { completeUntil } from '../store/published/manifest.ts';
+import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { lastSequenceOf } from '../stream/log/consumer.ts';
 import { partitionsOf } from '../stream/subjects.ts';
-import { action, runCommand, type Work } from './command.ts';
+import { action, runCommand, UsageError, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
 import { tableOf } from './table.ts';
 
-const USAGE = `Usage: npm run --silent cluster -- status
+const USAGE = `Usage:
+  npm run --silent cluster -- status
+  npm run --silent cluster -- drain MACHINE
+  npm run --silent cluster -- undrain MACHINE
 
-The shards of the views that machines share (VIEWS_URL): the machine that counts each, entries that it has not published
-yet, megabytes in the object store, and the age of the newest publication and of the copy with which another machine would
-go on.`;
+"status" shows the shards of the views that machines share (VIEWS_URL): the machine that counts each, entries that it has
+not published yet, megabytes in the object store, and the age of the newest publication and of the copy with which another
+machine would go on. "drain" has the workers of a machine hand all their shards to others, with a copy of each state, and
+take none until "undrain": then it can be stopped without a wait. Shards divide themselves evenly among the other workers.`;
 
-const status = action({
-  read: () => async (run) => {
+interface Opened {
+  readonly bucket: KeyValueBucket;
+  readonly keys: ViewsKeys;
+  readonly newestOf: (shard: number, shards: number) => Promise<number>;
+}
+
+function onViews(work: (opened: Opened) => Promise<void>): Work {
+  return async (run) => {
     const { viewsStore } = loadConfig();
     if (viewsStore === null)
       throw new SetupError('VIEWS_URL is not set: this machine shares its views with no other.');
-    return show(viewsStore.url)(run);
-  },
+    return onStream(async (connection, { streamReplicas }) => {
+      const bucket = await openViewsBucket(connection, streamReplicas);
+      await work({
+        bucket,
+        keys: await ViewsKeys.open(bucket, viewsStore.url),
+        newestOf: (shard, shards) => lastSequenceOf(connection, partitionsOf(shard, shards)),
+      });
+    })(run);
+  };
+}
+
+const status = action({
+  read: () =>
+    onViews(async ({ bucket, keys, newestOf }) => {
+      const shards = await statusOf(bucket, keys, newestOf);
+      if (shards === null) throw new SetupError('Nothing is published yet: start a worker.');
+      process.stdout.write(
+        tableOf(['SHARD', 'MACHINE', 'BEHIND', 'MB', 'PUBLISHED', 'COPY'], shards.map(rowOf)),
+      );
+      const drained = await drainedIn(bucket, keys);
+      if (drained.length > 0) process.stdout.write(`drained: ${drained.join(', ')}\n`);
+    }),
 });
 
-function show(url: string): Work {
-  return onStream(async (connection, { streamReplicas }) => {
-    const bucket = await openViewsBucket(connection, streamReplicas);
-    const found = await statusOf(bucket, await ViewsKeys.open(bucket, url));
-    if (found === null) throw new SetupError(`Nothing is published at ${url} yet: start a worker.`);
-    const rows = await Promise.all(
-      found.shards.map(async (shard) =>
-        rowOf(shard, await lastSequenceOf(connection, partitionsOf(shard.shard, found.views.shards))),
-      ),
-    );
-    process.stdout.write(tableOf(['SHARD', 'MACHINE', 'BEHIND', 'MB', 'PUBLISHED', 'COPY'], rows));
+function draining(isDrained: boolean): ReturnType<typeof action> {
+  return action({
+    operands: 1,
+    read(_, [machine]) {
+      if (machine === undefined) throw new UsageError('MACHINE is missing: "status" shows the names.');
+      return onViews(async ({ bucket, keys }) => {
+        const isNew = await setDrained(bucket, keys, machine, isDrained);
+        const what = isDrained ? 'hands its shards over, and takes none' : 'takes shards';
+        process.stdout.write(`${machine} ${what}${isNew ? '' : ' already'}\n`);
+      });
+    },
   });
 }
 
-function rowOf({ shard, published, state }: ShardStatus, newest: number): string[] {
-  const manifest = published?.manifest ?? null;
-  const bytes = Object.values(manifest?.sizes ?? {}).reduce((sum, size) => sum + size, 0);
+function rowOf({ shard, machine, behind, bytes, publishedAt, copiedAt }: SharedShardFigures): string[] {
   return [
     String(shard),
-    published?.machine ?? 'none',
-    manifest === null ? 'all' : `up to ${Math.max(0, newest - completeUntil(manifest))} entries`,
+    machine === '' ? 'none' : machine,
+    publishedAt === 0 ? 'all' : `up to ${behind} entries`,
     (bytes / 1e6).toFixed(1),
-    manifest === null ? 'never' : ageOf(published!.at),
-    state === null ? 'none' : ageOf(state.at),
+    publishedAt === 0 ? 'never' : ageOf(publishedAt),
+    copiedAt === null ? 'none' : ageOf(copiedAt),
   ];
 }
 
@@ -60,4 +89,7 @@ function ageOf(at: number): string {
   return seconds < 120 ? `${seconds} s ago` : `${Math.round(seconds / 60)} min ago`;
 }
 
-await runCommand({ usage: USAGE, actions: { status } });
+await runCommand({
+  usage: USAGE,
+  actions: { status, drain: draining(true), undrain: draining(false) },
+});

@@ -24,7 +24,7 @@ import { copyClosedState, COPY_FILE } from '../store/live/state-copy.ts';
 import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { requestAnswer } from '../stream/request-reply.ts';
-import { partitionOf, sharedCopySubject } from '../stream/subjects.ts';
+import { sharedCopySubject, shardOf } from '../stream/subjects.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
 import { rebuild, type RebuildOptions, type RebuildSettings } from '../worker/rebuild/rebuild.ts';
 
@@ -46,7 +46,7 @@ export async function openGenerations(
     store: new ObjectStore(place),
     keys: await ViewsKeys.open(bucket, place.url),
     askForCopy: async (key) => (await requestAnswer(connection, sharedCopySubject(key), COPY_MS)) !== null,
-    shardOf: (instanceId, shards) => partitionOf(instanceId) % shards,
+    shardOf,
   });
 }
 

@@ -252,17 +252,21 @@ export class Generations {
 
   /** Objects of a shard that were made of an earlier generation. What its owner may be about to name is none of them. */
   async #formerOf(
-    { objects }: KnownShard,
+    { objects, stateKey }: KnownShard,
     { run, files }: PublishedShard,
     copies: readonly StateObject[],
   ): Promise<string[]> {
-    const named = new Set(Object.values(files).map(({ name }) => name));
+    const { bucket, store } = this.#options;
+    const state = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
+    // A state of which nothing was taken may have the content of the one before it, and so its name.
+    const named = new Set([...Object.values(files), ...state.copies].map(({ name }) => name));
     const former = new Set(copies.map(({ name }) => name));
-    return (await this.#options.store.list(objects)).filter((name) =>
-      name.startsWith(`${objects}states/`)
-        ? former.has(name)
-        : !named.has(name) && !name.startsWith(`${objects}${run}/`),
-    );
+    return (await store.list(objects)).filter((name) => {
+      const mayBeNew = name.startsWith(`${objects}states/`)
+        ? !former.has(name)
+        : name.startsWith(`${objects}${run}/`);
+      return !named.has(name) && !mayBeNew;
+    });
   }
 
   async #whenPublished(

@@ -20,9 +20,11 @@ import type { Logger } from '../logger.ts';
 import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
 import { completeUntil } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
+import { FormerViews } from './former-views.ts';
 import { ShardUploads } from './shard-uploads.ts';
 import { StateCopies } from './state-copies.ts';
 import {
+  drainedIn,
   readKey,
   writeKey,
   type ActiveViews,
@@ -40,6 +42,8 @@ const LAST_UPLOAD_MS = 3000;
 const LAST_COPY_MS = 30_000;
 /** Time between two looks at which views answer, until these do. */
 const LOOK_MS = 1000;
+/** Time between two looks for views that answer no more, milliseconds. */
+const CLEAN_MS = 60_000;
 /** Scopes that are remembered as former. */
 const MOST_FORMER = 50;
 
@@ -167,21 +171,28 @@ export class SharedViews implements SharedShards {
     const looking = repeat(LOOK_MS, 1, async () => {
       if (await this.#isAnswered().catch(() => false)) looking.stop();
     });
+    // One owner suffices.
+    const cleaning = shard === 0 ? this.#cleanFormer() : null;
     return {
       published: () => uploads.push(),
       close: async () => {
         for (const end of endings) end();
         looking.stop();
+        cleaning?.stop();
         copying.stop();
         await Promise.race([uploads.settle(), sleep(LAST_UPLOAD_MS)]);
         const late = setTimeout(() => closing.abort(new Error('no time is left for it')), LAST_COPY_MS);
         await copying.ended;
         if (!uploads.isReplaced) await copy();
         clearTimeout(late);
-        await Promise.all([uploads.close(), looking.ended]);
+        await Promise.all([uploads.close(), looking.ended, cleaning?.ended]);
         this.#used.delete(shard);
       },
     };
+  }
+
+  async isDrained(machine: string): Promise<boolean> {
+    return (await drainedIn(this.#options.bucket, this.#options.keys)).includes(machine);
   }
 
   follow(directoryOf: (shard: number) => string): { stop(): Promise<void> } {
@@ -204,6 +215,26 @@ export class SharedViews implements SharedShards {
         await looking.ended;
       },
     };
+  }
+
+  /** Deletes what other views left that ours replaced. */
+  #cleanFormer(): ReturnType<typeof repeat> {
+    const { bucket, store, keys, views, logger } = this.#options;
+    const former = new FormerViews({ bucket, store, keys, now: () => performance.now() });
+    return repeat(CLEAN_MS, 1, async () => {
+      try {
+        const active = await readKey<ActiveViews>(bucket, keys.active);
+        if (active === null || keys.scopeOf(active.value) !== keys.scopeOf(views)) return;
+        const shards = await former.clean();
+        if (shards > 0)
+          logger.info({ event: 'former_views_deleted', shards }, 'views that answer no more were deleted');
+      } catch (error) {
+        logger.warn(
+          { event: 'clean_up_failed', err: error },
+          'views that answer no more could not be deleted: the worker tries again later',
+        );
+      }
+    });
   }
 
   /** Deletes a void folder, or tells its owner. Returns true while it is there. */

@@ -6,7 +6,8 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { placeIn } from '../domain/object-place.ts';
-import type { Manifest } from '../store/published/manifest.ts';
+import type { SharedShardFigures } from '../domain/service-health.ts';
+import { completeUntil, type Manifest } from '../store/published/manifest.ts';
 import { openKeyValue, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 
@@ -103,6 +104,11 @@ export class ViewsKeys {
     return `${this.#place}.active`;
   }
 
+  /** Key of the names of machines that own no shard. */
+  get drained(): string {
+    return `${this.#place}.drained`;
+  }
+
   /** Names the views of one definition: workers with the same share the shards. */
   scopeOf({ definition, shards }: SharedDefinition): string {
     return `${this.#place}.${digest(definition)}-${shards}`;
@@ -161,27 +167,56 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** A shard of the views that answer. */
-export interface ShardStatus {
-  readonly shard: number;
-  readonly published: PublishedShard | null;
-  readonly state: StoredState | null;
-}
-
-/** Reads what is known of the views that answer; null if there are none. */
+/**
+ * Reads what is known of the views that answer; null if there are none. `newestOf`: the stream sequence of the newest
+ * entry of a shard.
+ */
 export async function statusOf(
   bucket: KeyValueBucket,
   keys: ViewsKeys,
-): Promise<{ readonly views: SharedDefinition; readonly shards: readonly ShardStatus[] } | null> {
-  const active = await readKey<ActiveViews>(bucket, keys.active);
-  if (active === null) return null;
-  const views = active.value;
-  const shards = Array.from({ length: views.shards }, async (_, shard) => ({
-    shard,
-    published: (await readKey<PublishedShard>(bucket, keys.shard(views, shard)))?.value ?? null,
-    state: (await readKey<StoredState>(bucket, keys.state(views, shard)))?.value ?? null,
-  }));
-  return { views, shards: await Promise.all(shards) };
+  newestOf: (shard: number, shards: number) => Promise<number>,
+): Promise<readonly SharedShardFigures[] | null> {
+  const views = (await readKey<ActiveViews>(bucket, keys.active))?.value;
+  if (views === undefined) return null;
+  const shards = Array.from({ length: views.shards }, async (_, shard) => {
+    const published = (await readKey<PublishedShard>(bucket, keys.shard(views, shard)))?.value;
+    const state = (await readKey<StoredState>(bucket, keys.state(views, shard)))?.value ?? NO_STATE;
+    const manifest = published?.manifest ?? null;
+    return {
+      shard,
+      machine: published?.machine ?? '',
+      behind: Math.max(
+        0,
+        (await newestOf(shard, views.shards)) - (manifest === null ? 0 : completeUntil(manifest)),
+      ),
+      bytes: Object.values(manifest?.sizes ?? {}).reduce((sum, size) => sum + size, 0),
+      publishedAt: manifest === null ? 0 : published!.at,
+      copiedAt: state.copies.length === 0 ? null : state.at,
+    };
+  });
+  return Promise.all(shards);
+}
+
+/** Names of the machines that own no shard, ascending. */
+export async function drainedIn(bucket: KeyValueBucket, keys: ViewsKeys): Promise<readonly string[]> {
+  return (await readKey<readonly string[]>(bucket, keys.drained))?.value ?? [];
+}
+
+/** Has a machine own no shard from now on, or again some. Returns false if that is so already. */
+export async function setDrained(
+  bucket: KeyValueBucket,
+  keys: ViewsKeys,
+  machine: string,
+  isDrained: boolean,
+): Promise<boolean> {
+  for (;;) {
+    const before = await readKey<readonly string[]>(bucket, keys.drained);
+    const names = before?.value ?? [];
+    if (names.includes(machine) === isDrained) return false;
+    const others = names.filter((name) => name !== machine);
+    const next = isDrained ? [...others, machine].toSorted() : others;
+    if ((await writeKey(bucket, keys.drained, next, before?.revision ?? null)) !== null) return true;
+  }
 }
 
 /** Returns the value of a key with its revision; null if there is none. */
@@ -197,7 +232,7 @@ export async function readKey<T>(
 export function writeKey(
   bucket: KeyValueBucket,
   key: string,
-  value: PublishedShard | StoredState | ActiveViews,
+  value: PublishedShard | StoredState | ActiveViews | readonly string[],
   revision: number | null,
 ): Promise<number | null> {
   const text = JSON.stringify(value);

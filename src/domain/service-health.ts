@@ -44,6 +44,22 @@ export interface ServiceFigures {
   readonly deadLetters: number | null;
   readonly stream: { readonly bytes: number; readonly maxBytes: number; readonly missing: number } | null;
   readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
+  /** The shards of the views that machines share; none where this machine has its own. */
+  readonly sharedShards: readonly SharedShardFigures[];
+}
+
+/** A shard that machines share. */
+export interface SharedShardFigures {
+  readonly shard: number;
+  /** Name of the machine that published it last. */
+  readonly machine: string;
+  /** Stream entries that it has not published yet, at most. */
+  readonly behind: number;
+  /** Of its published files. */
+  readonly bytes: number;
+  /** When its newest publication and the newest copy of its state were made, milliseconds since 1970-01-01 UTC. */
+  readonly publishedAt: number;
+  readonly copiedAt: number | null;
 }
 
 export interface WorkerFigures {

@@ -44,6 +44,8 @@ export interface SharedShards {
    * @throws StateAwaitedError when another try may succeed
    */
   prepare(shard: number, directory: string): Promise<number>;
+  /** True if a machine is to own no shard. */
+  isDrained(machine: string): Promise<boolean>;
   /** Shares the open shard. */
   open(shard: number, directory: string, state: OpenState, owner: ShardOwner): Promise<SharedShard>;
   /**

@@ -4,7 +4,7 @@
  * Test: test/health/service-watch.test.ts.
  */
 import { statfsSync } from 'node:fs';
-import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts';
+import type { ServiceFigures, ServiceHealth, SharedShardFigures } from '../domain/service-health.ts';
 import type { Logger } from '../logger.ts';
 import { hasViews, readActiveEpoch, shardDirectory } from '../store/epochs/epochs.ts';
 import { readManifest, type Reached } from '../store/published/manifest.ts';
@@ -30,6 +30,8 @@ export interface ServiceWatchOptions {
   readonly needsWorker: boolean;
   /** Null until the connection exists. */
   readonly connection: () => StreamConnection | null;
+  /** Reads the shards that machines share. Default: there are none. */
+  readonly sharedShards?: () => Promise<readonly SharedShardFigures[]>;
   /** Failures to read the views. */
   readonly readerFailures: FailureLog;
   readonly log: Pick<Logger, 'debug'>;
@@ -44,6 +46,7 @@ type ShardPosition = Position & Reached;
 interface Asked {
   readonly stream: NonNullable<ServiceState['stream']>;
   readonly deadLetters: DeadLetterCount;
+  readonly sharedShards: readonly SharedShardFigures[];
   /** Null if there are no views. */
   readonly backlog: { readonly entries: number; readonly oldestAt: number | null } | null;
 }
@@ -115,7 +118,11 @@ export class ServiceWatch implements ServiceHealth {
       return;
     }
     const positions = this.#positions();
-    const [use, deadLetters] = await Promise.all([readStreamUse(connection), countDeadLetters(connection)]);
+    const [use, deadLetters, sharedShards = []] = await Promise.all([
+      readStreamUse(connection),
+      countDeadLetters(connection),
+      this.#options.sharedShards?.(),
+    ]);
     const behind = positions?.filter(({ sequence }) => sequence < use.lastSequence) ?? [];
     const backlog =
       positions === null ? null : withDeferred(await readBacklog(connection, behind), positions);
@@ -123,7 +130,12 @@ export class ServiceWatch implements ServiceHealth {
     if (reached !== this.#reached || backlog?.entries === 0) this.#movedAt = this.#options.now();
     this.#reached = reached;
     const counted = Math.max(0, ...(positions ?? []).map(({ sequence }) => sequence));
-    this.#asked = { stream: { ...use, lost: Math.max(0, counted - use.lastSequence) }, deadLetters, backlog };
+    this.#asked = {
+      stream: { ...use, lost: Math.max(0, counted - use.lastSequence) },
+      deadLetters,
+      sharedShards,
+      backlog,
+    };
   }
 
   /** Positions of the views that answer queries; null if there are none to update. */
@@ -195,6 +207,7 @@ export class ServiceWatch implements ServiceHealth {
       deadLetters: deadLetters?.entries ?? null,
       stream,
       disk,
+      sharedShards: this.#asked?.sharedShards ?? [],
     };
   }
 }

@@ -20,7 +20,7 @@ import { SnapshotReader } from '../store/published/snapshot-reader.ts';
 import { loadViews } from '../store/view-files.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { MessageTexts } from '../stream/log/message-texts.ts';
-import { partitionOf } from '../stream/subjects.ts';
+import { shardOf } from '../stream/subjects.ts';
 import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 import { examples } from './examples.ts';
 
@@ -79,7 +79,7 @@ export async function openAlerts(
     },
     projectOf,
     settingsOf,
-    isOf: (instanceId, { shard, shards }) => partitionOf(instanceId) % shards === shard,
+    isOf: (instanceId, { shard, shards }) => shardOf(instanceId, shards) === shard,
     publicUrl,
     logger,
     now: Date.now,

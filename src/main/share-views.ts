@@ -5,7 +5,8 @@
  */
 import { Mirror } from '../cluster/mirror.ts';
 import { SharedViews } from '../cluster/shared-views.ts';
-import { openViewsBucket, ViewsKeys, type SharedDefinition } from '../cluster/views-bucket.ts';
+import { openViewsBucket, statusOf, ViewsKeys, type SharedDefinition } from '../cluster/views-bucket.ts';
+import type { SharedShardFigures } from '../domain/service-health.ts';
 import type { SharedShards } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
@@ -15,7 +16,7 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
 import { hearNotices, sendNotice } from '../stream/notices.ts';
 import { answerRequests } from '../stream/request-reply.ts';
-import { lostObjectSubject, partitionsOf, sharedCopySubject } from '../stream/subjects.ts';
+import { lostObjectSubject, overlapOf, partitionsOf, sharedCopySubject } from '../stream/subjects.ts';
 
 /** Shares the shards that a worker makes. */
 export async function shareViews(
@@ -34,9 +35,7 @@ export async function shareViews(
     stream: {
       first: async () => (await readExtent(connection)).firstSequence,
       newestOf: (shard, shards) => lastSequenceOf(connection, partitionsOf(shard, shards)),
-      sharedWith: (shard, shards, others) => [
-        ...new Set(partitionsOf(shard, shards).map((partition) => partition % others)),
-      ],
+      sharedWith: overlapOf,
       hearLost: (key, hear) =>
         hearNotices(connection, lostObjectSubject(key), (name) => {
           if (typeof name === 'object' && name !== null && 'name' in name && typeof name.name === 'string')
@@ -52,7 +51,14 @@ export async function shareViews(
   });
 }
 
-/** Follows the shared views in `mirrorFolder`. The caller closes it. */
+/** The shared views, as web follows them. */
+export interface FollowedViews {
+  /** The caller closes it. */
+  readonly mirror: Mirror;
+  readonly status: () => Promise<readonly SharedShardFigures[]>;
+}
+
+/** Follows the shared views in `mirrorFolder`. */
 export async function mirrorViews(
   connection: StreamConnection,
   place: ObjectStoreOptions,
@@ -61,14 +67,18 @@ export async function mirrorViews(
     replicas,
     logger,
   }: { readonly dataDir: string; readonly replicas: number; readonly logger: Logger },
-): Promise<Mirror> {
+): Promise<FollowedViews> {
   const bucket = await openViewsBucket(connection, replicas);
-  return new Mirror({
+  const keys = await ViewsKeys.open(bucket, place.url);
+  const mirror = new Mirror({
     bucket,
     store: new ObjectStore(place),
-    keys: await ViewsKeys.open(bucket, place.url),
+    keys,
     sayLost: (key, name) => sendNotice(connection, lostObjectSubject(key), { name }),
     folder: mirrorFolder(dataDir),
     logger,
   });
+  const newestOf = (shard: number, shards: number): Promise<number> =>
+    lastSequenceOf(connection, partitionsOf(shard, shards));
+  return { mirror, status: async () => (await statusOf(bucket, keys, newestOf)) ?? [] };
 }

@@ -50,6 +50,7 @@ import { Retentions } from '../stream/ledgers/retentions.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
 import type { Audit } from '../domain/audit.ts';
+import type { FollowedViews } from './share-views.ts';
 import { mirrorFolder, spillDirectory } from '../store/data-directory.ts';
 import { answeringSince } from '../store/epochs/epochs.ts';
 import { ShardReaders } from '../store/published/shard-readers.ts';
@@ -67,7 +68,7 @@ import { connectionOptions } from '../stream/server/server.ts';
 import { concernAboutServer } from '../stream/server/version.ts';
 import { setUpStreams } from '../stream/stream-setup.ts';
 import { publishEntry } from '../stream/log/publish-entry.ts';
-import { partitionOf } from '../stream/subjects.ts';
+import { shardOf } from '../stream/subjects.ts';
 import type { MaskExport } from '../doors/traces/span-masker.ts';
 import { createTraceIntake } from '../doors/traces/trace-intake.ts';
 import { WaitingSpans } from '../doors/traces/waiting-spans.ts';
@@ -126,6 +127,7 @@ interface Awaited {
   /** Masks spans before they are stored. */
   readonly maskExport: Later<MaskExport>;
   readonly createInstance: Later<InstanceCreator>;
+  readonly sharedShards: Later<FollowedViews['status']>;
 }
 
 runProcess(log, config.shutdownMs, async (lifecycle) => {
@@ -144,6 +146,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     tracePublisher: new Later(),
     maskExport: new Later(),
     createInstance: new Later(),
+    sharedShards: new Later(),
   };
   const readerFailures = new FailureLog();
   const end = new StreamEnd(async () => (await readExtent(awaited.connection.get())).lastSequence);
@@ -154,6 +157,7 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     // Machines that share their views may have their workers elsewhere.
     needsWorker: answers && config.viewsStore === null,
     connection: () => awaited.connection.orNull,
+    sharedShards: async () => (await awaited.sharedShards.orNull?.()) ?? [],
     readerFailures,
     log,
     now: Date.now,
@@ -225,8 +229,9 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   if (answers && config.viewsStore !== null) {
     const { dataDir, streamReplicas: replicas } = config;
     const { mirrorViews } = await import('./share-views.ts');
-    const mirror = await mirrorViews(connection, config.viewsStore, { dataDir, replicas, logger: log });
-    lifecycle.opened('mirror', () => mirror.close());
+    const followed = await mirrorViews(connection, config.viewsStore, { dataDir, replicas, logger: log });
+    lifecycle.opened('mirror', () => followed.mirror.close());
+    awaited.sharedShards.set(followed.status);
   }
   const registry = await openRegistry(connection, { replicas: config.streamReplicas });
   lifecycle.opened('registry', () => registry.close());
@@ -383,7 +388,7 @@ async function openQuery(
   const readers = await ShardReaders.open({
     dataDir: VIEWS_FOLDER,
     shards,
-    shardOf: (instanceId, count) => partitionOf(instanceId) % count,
+    shardOf,
     open: (directory) =>
       SnapshotReader.open({
         directory,

@@ -3,7 +3,7 @@
  *
  * Test: test/worker/workers.test.ts.
  */
-import { setPriority } from 'node:os';
+import { hostname, setPriority } from 'node:os';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
@@ -48,6 +48,7 @@ const PRIORITY = 5;
 /** The fold and other work take about as long, so a second thread would wait. */
 const ANALYSIS_THREADS = 1;
 const LOOK_FOR_EPOCH_MS = 200;
+const LOOK_FOR_DRAIN_MS = 1000;
 
 const config = orExit(loadConfig);
 const logger = createLogger({ name: 'worker', level: config.logLevel });
@@ -88,6 +89,12 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     maxAgeMs: config.streamMaxAgeMs,
     replicas: config.streamReplicas,
   });
+  if (config.natsUrl !== undefined && config.natsSyncInterval !== 'always')
+    logger.warn(
+      { event: 'sync_interval_unknown' },
+      'a NATS server acknowledges messages before they are on its disk unless its jetstream has sync_interval: always, and ' +
+        'a client cannot see that: set it on every server, and NATS_SYNC_INTERVAL=always here, so that this line goes',
+    );
   const sharing =
     config.viewsStore === null ? null : await openSharing(connection, config.viewsStore, loading);
   let active = openActiveEpoch(config.dataDir, config.shards, sayLost);
@@ -157,7 +164,13 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     }
   };
 
-  await begin(active);
+  const rest = async (): Promise<void> => {
+    await member.leases.close();
+    logger.info({ event: 'drained' }, 'the worker owns no shard until "npm run cluster -- undrain"');
+  };
+  let isDrained = (await sharing?.isDrained(hostname())) ?? false;
+  if (isDrained) await rest();
+  else await begin(active);
   const ledger = await ErasureLedger.open(connection, { replicas: config.streamReplicas });
   const retentions = await Retentions.open(connection, { replicas: config.streamReplicas });
   const isRetentionDue = createDueLook(retentions, () => listInstances(connection));
@@ -184,8 +197,22 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   // Works on the active epoch until told to stop, and follows a rebuild to its new epoch.
   while (!lifecycle.closing) {
     const moved = newEpoch(active);
-    const next = await Promise.race([member.owned.failed, moved.epoch]).finally(moved.stop);
+    const drain = sharing === null ? null : drainOtherThan(sharing, isDrained);
+    const events = [member.owned.failed, moved.epoch, ...(drain === null ? [] : [drain.changed])];
+    const next = await Promise.race(events).finally(() => {
+      moved.stop();
+      drain?.stop();
+    });
     if (lifecycle.closing) break;
+    if (next === 'drain') {
+      isDrained = !isDrained;
+      if (isDrained) await rest();
+      else {
+        member = await enlist(active);
+        await begin(active);
+      }
+      continue;
+    }
     logger.info(
       { event: 'epoch_switched', from: active.epoch, to: next.epoch },
       'following the rebuilt views',
@@ -258,6 +285,23 @@ async function changesSince(epoch: ActiveEpoch, definition: string): Promise<str
     if (made !== null) for (const change of changesBetween(made, definition)) changes.add(change);
   }
   return [...changes];
+}
+
+/** Resolves once this machine is drained, or no longer, other than `before`. */
+function drainOtherThan(
+  sharing: SharedShards,
+  before: boolean,
+): { changed: Promise<'drain'>; stop: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const changed = new Promise<'drain'>((resolve) => {
+    timer = setInterval(() => {
+      const look = sharing.isDrained(hostname()).then((now) => {
+        if (now !== before) resolve('drain');
+      });
+      look.catch(() => undefined);
+    }, LOOK_FOR_DRAIN_MS);
+  });
+  return { changed, stop: () => clearInterval(timer) };
 }
 
 /** Resolves once an epoch other than `than` is active. */

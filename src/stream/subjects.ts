@@ -6,6 +6,11 @@
  */
 /** Number of partitions of the conversations. It must never change, as that would move instances. */
 export const PARTITIONS = 8;
+/**
+ * Number of slots, by which instances are divided among more shards than there are partitions. A multiple of PARTITIONS:
+ * the instances of a slot are in one partition.
+ */
+export const SLOTS = 256;
 
 export const CONVERSATIONS_STREAM = 'CONVERSATIONS';
 export const CONVERSATIONS_SUBJECTS = 'conversations.*';
@@ -24,15 +29,38 @@ export const TRACES_SUBJECT = 'traces';
 /** Subject on which the process that assembles traces reports how many wait. */
 export const TRACES_WAITING_SUBJECT = 'undertone.traces.waiting';
 
-/**
- * The partition of an instance, 0 to PARTITIONS − 1: FNV-1a (32 bit) of the lower-case id, folded to 16 bits by XOR,
- * modulo PARTITIONS. It is the same in every version, so that the messages of an instance stay in one order.
- */
-export function partitionOf(instanceId: string): number {
+/** FNV-1a (32 bit) of the lower-case id, folded to 16 bits by XOR. It is the same in every version. */
+function hashOf(instanceId: string): number {
   let hash = 0x811c9dc5;
   const id = instanceId.toLowerCase();
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
-  return ((hash ^ (hash >>> 16)) & 0xffff) % PARTITIONS;
+  return (hash ^ (hash >>> 16)) & 0xffff;
+}
+
+/** The partition of an instance, 0 to PARTITIONS − 1: the messages of an instance stay in one order. */
+export function partitionOf(instanceId: string): number {
+  return hashOf(instanceId) % PARTITIONS;
+}
+
+/** The shard of an instance, 0 to `shards` − 1. */
+export function shardOf(instanceId: string, shards: number): number {
+  return shardOfSlot(hashOf(instanceId) % SLOTS, shards);
+}
+
+function shardOfSlot(slot: number, shards: number): number {
+  return shards <= PARTITIONS ? (slot % PARTITIONS) % shards : slot % shards;
+}
+
+function slotsOf(shard: number, shards: number): number[] {
+  return Array.from({ length: SLOTS }, (_, slot) => slot).filter(
+    (slot) => shardOfSlot(slot, shards) === shard,
+  );
+}
+
+/** The shards among `others` that have instances of a shard among `shards`, ascending. */
+export function overlapOf(shard: number, shards: number, others: number): number[] {
+  const found = new Set(slotsOf(shard, shards).map((slot) => shardOfSlot(slot, others)));
+  return [...found].toSorted((a, b) => a - b);
 }
 
 export function conversationsSubject(partition: number): string {
@@ -44,11 +72,13 @@ export function redactedSubject(partition: number, sequence: number): string {
   return `redacted.${partition}.${sequence}`;
 }
 
-/** The partitions of a shard. */
+/**
+ * The partitions that a shard reads, ascending. With more shards than partitions, several read each, and every one leaves
+ * the instances of others out.
+ */
 export function partitionsOf(shard: number, shards: number): number[] {
-  return Array.from({ length: PARTITIONS }, (_, partition) => partition).filter(
-    (partition) => partition % shards === shard,
-  );
+  const found = new Set(slotsOf(shard, shards).map((slot) => slot % PARTITIONS));
+  return [...found].toSorted((a, b) => a - b);
 }
 
 /** Subject on which machines tell the owner of a key of shared views which object cannot be read. */

@@ -6,7 +6,7 @@
 import { Counter, Gauge } from 'prom-client';
 import type { Registry } from 'prom-client';
 import { DEGRADED_REASONS } from '../domain/service-health.ts';
-import type { ServiceFigures, ServiceHealth } from '../domain/service-health.ts';
+import type { ServiceFigures, ServiceHealth, SharedShardFigures } from '../domain/service-health.ts';
 
 type Labels = Readonly<Record<string, string | number>>;
 type Sample = readonly [labels: Labels, value: number];
@@ -149,7 +149,43 @@ const DEFINITIONS: readonly Definition[] = [
   ),
   gauge('undertone_disk_free_bytes', 'Bytes free on the disk of DATA_DIR.', ({ disk }) => disk?.freeBytes),
   gauge('undertone_disk_size_bytes', 'Size of the disk of DATA_DIR.', ({ disk }) => disk?.sizeBytes),
+  sharedShard(
+    'undertone_shared_shard_behind_entries',
+    'Stream entries that the owner of a shard has not published to all machines yet, at most.',
+    ({ behind }) => behind,
+  ),
+  sharedShard(
+    'undertone_shared_shard_bytes',
+    'Bytes of the published files of a shard in the object store.',
+    ({ bytes }) => bytes,
+  ),
+  sharedShard(
+    'undertone_shared_shard_published_timestamp_seconds',
+    'When a shard was published last, by the clock of its owner, seconds since 1970-01-01 UTC.',
+    ({ publishedAt }) => (publishedAt === 0 ? null : publishedAt / 1000),
+  ),
+  sharedShard(
+    'undertone_shared_shard_copied_timestamp_seconds',
+    'When the copy was made with which another machine would go on, seconds since 1970-01-01 UTC.',
+    ({ copiedAt }) => (copiedAt === null ? null : copiedAt / 1000),
+  ),
 ];
+
+/** Defines a gauge of each shard that machines share, with the machine that owns it. */
+function sharedShard(
+  name: string,
+  help: string,
+  value: (figures: SharedShardFigures) => number | null,
+): Definition {
+  return {
+    name,
+    help,
+    type: 'gauge',
+    labels: ['shard', 'machine'],
+    samples: ({ sharedShards }) =>
+      sharedShards.flatMap((each) => known({ shard: each.shard, machine: each.machine }, value(each))),
+  };
+}
 
 /** Returns a sample, or none for an unknown value. */
 function known(labels: Labels, value: number | null | undefined): Sample[] {

@@ -7,7 +7,6 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasedRequest } from '../domain/erased-records.ts';
-import type { RecordedRequest } from '../domain/records.ts';
 import type { OpenShardAlerts, ShardAlerts } from '../domain/alerting.ts';
 import type { SharedShard, SharedShards } from '../domain/sharing.ts';
 import type { OpenShardWriter, ShardWriter } from '../domain/writings.ts';
@@ -27,7 +26,7 @@ import { decodeRecord } from '../stream/log/codec.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { openConsumer, readStored, type Delivered } from '../stream/log/consumer.ts';
 import { MessageNotes } from '../stream/dead-letters/message-notes.ts';
-import { partitionsOf } from '../stream/subjects.ts';
+import { PARTITIONS, partitionsOf, shardOf } from '../stream/subjects.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './damage-recovery.ts';
 import type { AnalysisPool, ShardAnalysis } from '../reader/threads/pool.ts';
@@ -278,12 +277,16 @@ class WorkingShard implements Shard {
       marks: this.#marks,
       decode: (bytes, sequence) => {
         const { requests } = decodeRecord(bytes);
-        for (const request of requests) this.#messages += request.messages.length;
-        const isCarried = ({ instanceId }: RecordedRequest): boolean =>
-          sequence <= (store.carried.get(instanceId.toLowerCase()) ?? 0);
-        return store.carried.size === 0
-          ? requests
-          : requests.map((request) => (isCarried(request) ? erasedRequest(request) : request));
+        // Of a partition that several shards read, each counts its own instances.
+        const isOurs = (id: string): boolean =>
+          active.shards <= PARTITIONS || shardOf(id, active.shards) === shard;
+        const isCarried = (id: string): boolean => sequence <= (store.carried.get(id.toLowerCase()) ?? 0);
+        return requests.map((request) => {
+          const { instanceId, messages } = request;
+          const counts = isOurs(instanceId) && !isCarried(instanceId);
+          if (isOurs(instanceId)) this.#messages += messages.length;
+          return counts ? request : erasedRequest(request);
+        });
       },
       setAside: options.setAside,
       guard,

@@ -1,5 +1,6 @@
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -150,6 +151,23 @@ describe('machines that share their views', () => {
     equal(rows.length, SHARDS);
     for (const row of rows) match(row, /^\d +\S+ +up to 0 entries +\d+\.\d +\d+ s ago +(?:none|\d+ s ago)$/);
 
+    const [, url] = /"url":"(http[^"]+)"/.exec(web.output()) ?? [];
+    for (const words of [
+      ['drain', hostname()],
+      ['undrain', hostname()],
+    ]) {
+      const drained = start('web', 'cli/cluster.ts', words);
+      equal(await drained.ended, 0, drained.output());
+      const event = words[0] === 'drain' ? '"drained"' : '"shard_opened"';
+      const times = (): number => a.output().split(event).length + b.output().split(event).length;
+      const before = times();
+      await eventually(() => times() === before + 2, logs);
+    }
+    const metrics = (): Promise<string> => fetch(`${url}/metrics`).then((reply) => reply.text());
+    await eventually(async () =>
+      /undertone_shared_shard_bytes\{shard="1",machine="[^"]+"\} [1-9]/.test(await metrics()),
+    );
+
     const rebuilding = start('c', 'cli/rebuild.ts');
     equal(await rebuilding.ended, 0, `${rebuilding.output()}\n${logs()}`);
     match(rebuilding.output(), /handed over: /);
@@ -158,7 +176,6 @@ describe('machines that share their views', () => {
     equal(await backup.ended, 1, backup.output());
     match(backup.output(), /does not work yet where machines share their views/);
 
-    const [, url] = /"url":"(http[^"]+)"/.exec(web.output()) ?? [];
     const of = requests.filter(({ instanceId }) => instanceId === id);
     const asked = new URLSearchParams({
       instanceId: id,

@@ -1,15 +1,18 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FormerViews } from '../../src/cluster/former-views.ts';
+import { Generations } from '../../src/cluster/generations.ts';
 import { Mirror } from '../../src/cluster/mirror.ts';
 import { SharedViews } from '../../src/cluster/shared-views.ts';
 import { ShardUploads, type ShardUploadsOptions } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
 import {
+  NO_STATE,
   openViewsBucket,
   readKey,
   ViewsKeys,
@@ -19,7 +22,7 @@ import {
   type SharedDefinition,
   type StoredState,
 } from '../../src/cluster/views-bucket.ts';
-import { StateAwaitedError } from '../../src/domain/sharing.ts';
+import { StateAwaitedError, type OpenState } from '../../src/domain/sharing.ts';
 import { SetupError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { noteDamage, notedDamage } from '../../src/store/damage.ts';
@@ -37,6 +40,7 @@ import { countedMessages, eventually, liveDirectories } from '../support/process
 import { SyntheticStream } from '../support/synthetic-stream.ts';
 
 const VIEWS = { definition: 'fact:1 model:a', shards: 1 };
+const STREAM = { messages: 600, days: 5, topics: 5 };
 const logger = silentLogger();
 /** A process that has a database open. */
 const HOLDING = `import { DuckDBInstance } from '@duckdb/node-api';
@@ -109,7 +113,7 @@ describe('a shared shard', () => {
   /** What counts the messages of a synthetic stream. */
   async function counting(): Promise<{ fixture: Fixture; count: (messages: number) => Promise<void> }> {
     const fixture = await openFixture({ compactRows: 100 });
-    const stream = new SyntheticStream({ messages: 600, days: 5, topics: 5 });
+    const stream = new SyntheticStream(STREAM);
     return {
       fixture,
       count: async (messages) => {
@@ -118,6 +122,7 @@ describe('a shared shard', () => {
       },
     };
   }
+  const revisionOf = async (): Promise<number> => (await readKey(bucket, keys.state(VIEWS, 0)))!.revision;
   async function push(uploads: ShardUploads): Promise<void> {
     uploads.push();
     await uploads.settle();
@@ -330,6 +335,121 @@ describe('a shared shard', () => {
       equal((await there.fetchNewer())?.sequence, 2);
       ok(existsSync(join(folder.path, 'state.duckdb')));
       ok(!existsSync(join(fixture.directory, 'upload.duckdb')));
+    } finally {
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
+  it('goes on without what was taken out of it, and all that was made before is void', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const ofShard = { prefix: keys.objects(VIEWS, 0), keepMs: 60_000 };
+    const copiesIn = (directory: string): StateCopies =>
+      new StateCopies({
+        bucket,
+        store: objects.store,
+        key: keys.state(VIEWS, 0),
+        prefix: ofShard.prefix,
+        directory,
+        shard: 0,
+        logger,
+      });
+    const stateOf = ({ store }: Fixture, sequence: number): OpenState => ({
+      sequence,
+      copyTo: (file: string) => copyOpenState(store, basename(file)),
+    });
+    const generations = new Generations({
+      bucket,
+      store: objects.store,
+      keys,
+      askForCopy: async () => true,
+      shardOf: () => 0,
+    });
+    const asked: number[] = [];
+    const making = {
+      signal: new AbortController().signal,
+      folder: join(folder.path, 'making'),
+      refold: async (from: string, directory: string) => {
+        mkdirSync(directory);
+        copyFileSync(from, join(directory, 'state.duckdb'));
+      },
+    };
+    const forget = async (_: string, shard: number): Promise<void> => void asked.push(shard);
+    const recount = (): Promise<void> => generations.recount(making, new Set(['an instance']), forget);
+    const isBehind = async (directory: string): Promise<number> =>
+      (await generations.behind('an instance', begunAt, () => directory)).length;
+    const begunAt = Date.now();
+    try {
+      await rejects(recount(), SetupError);
+      const uploads = await uploadsOf(fixture, 'one', ofShard);
+      await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
+      await count(50);
+      await push(uploads);
+      // Nothing is copied yet.
+      await rejects(recount(), SetupError);
+      const copies = copiesIn(fixture.directory);
+      ok(await copies.store(stateOf(fixture, 1)));
+      // Another definition is being counted.
+      const others = { definition: 'fact:2 model:a', shards: 1 };
+      const name = `${keys.objects(others, 0)}states/x`;
+      await objects.store.upload(name, join(fixture.directory, 'CURRENT'));
+      const copy = { name, sha256: 'x', sequence: 1 };
+      await writeKey(bucket, keys.state(others, 0), { ...NO_STATE, copies: [copy] }, null);
+      await writeKey(bucket, keys.shard(others, 0), await entry(), null);
+      equal(await isBehind(fixture.directory), 2);
+
+      const recounting = recount();
+      await eventually(() => copies.isVoid());
+      await count(50);
+      equal(await copies.store(stateOf(fixture, 2)), null);
+      await push(uploads);
+      equal((await entry()).generation, 0);
+      const next = join(folder.path, 'next');
+      const there = copiesIn(next);
+      equal((await there.fetchNewer())?.sequence, 1);
+      equal(await there.isVoid(), false);
+      const again = await openFixture({ directory: next });
+      const owner = await uploadsOf(again, 'two', { ...ofShard, generation: there.generation });
+      await again.publish();
+      await push(owner);
+      // It has counted less than all have seen.
+      equal((await entry()).generation, 0);
+      const stream = new SyntheticStream(STREAM);
+      stream.next(50);
+      await again.fold(stream.next(50));
+      await again.publish();
+      await push(owner);
+      await recounting;
+      deepEqual(asked, [0]);
+      equal((await entry()).generation, 1);
+
+      const state = (await readKey<StoredState>(bucket, keys.state(VIEWS, 0)))!.value;
+      const named = [...Object.values((await entry()).files), ...state.copies].map((object) => object.name);
+      deepEqual((await objects.store.list(ofShard.prefix)).toSorted(), named.toSorted());
+      deepEqual(await objects.store.list(keys.objects(others, 0)), []);
+      const dropped = (await readKey<StoredState>(bucket, keys.state(others, 0)))!.value;
+      deepEqual([dropped.generation, dropped.copies], [1, []]);
+      equal(await isBehind(next), 0);
+      equal(await isBehind(fixture.directory), 1);
+      await Promise.all([uploads.close(), owner.close()]);
+      await again.close();
+      await there.forgetVoid();
+      ok(existsSync(next));
+      await fixture.close();
+      await copies.forgetVoid();
+      equal(await isBehind(fixture.directory), 0);
+
+      // Where no copy can be read, the shard begins with the stream.
+      await writeKey(
+        bucket,
+        keys.state(VIEWS, 0),
+        { ...state, generation: 2, copies: [] },
+        await revisionOf(),
+      );
+      equal(await there.fetchNewer(), null);
+      equal(there.own, -1);
+      equal(await there.isVoid(), false);
     } finally {
       await fixture.close();
       folder.remove();
@@ -553,6 +673,24 @@ describe('a shared shard', () => {
       await publish(first);
       await sleep(2500);
       equal((await answering())?.shards, 2);
+
+      // What the old ones left is deleted, after a while; what answers stays.
+      const objectsOf = (views: SharedDefinition): Promise<string[]> =>
+        objects.store.list(keys.objects(views, 0));
+      const kept = await objectsOf(others);
+      ok((await objectsOf(VIEWS)).length > 0 && kept.length > 0);
+      let now = 0;
+      const former = new FormerViews({ bucket, store: objects.store, keys, now: () => now, keepMs: 1000 });
+      equal(await former.clean(), 0);
+      now = 999;
+      equal(await former.clean(), 0);
+      now = 1000;
+      equal(await former.clean(), 1);
+      deepEqual([await objectsOf(VIEWS), await objectsOf(others)], [[], kept]);
+      deepEqual(
+        (await keys.known(bucket)).map(({ scope, shard }) => [scope, shard]).toSorted(),
+        [0, 1].map((shard) => [keys.scopeOf(others), shard]),
+      );
       await Promise.all([first, left!, right!].map((each) => each.close()));
     } finally {
       await old.fixture.close();

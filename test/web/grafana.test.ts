@@ -30,6 +30,7 @@ const FIGURES: ServiceFigures = {
   deadLetters: 1,
   stream: { bytes: 1, maxBytes: 1, missing: 0 },
   disk: { freeBytes: 1, sizeBytes: 1 },
+  sharedShards: [{ shard: 0, machine: 'a', behind: 1, bytes: 1, publishedAt: 1, copiedAt: 1 }],
 };
 
 interface Exposed {

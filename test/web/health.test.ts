@@ -16,6 +16,7 @@ const NOTHING: ServiceFigures = {
   deadLetters: null,
   stream: null,
   disk: null,
+  sharedShards: [],
 };
 const SHARD = { shard: 1, batches: 2, messages: 30, entriesSetAside: 4, analysisTimeouts: 5 };
 const EVERYTHING: ServiceFigures = {
@@ -37,6 +38,7 @@ const EVERYTHING: ServiceFigures = {
   deadLetters: 9,
   stream: { bytes: 10, maxBytes: 11, missing: 12 },
   disk: { freeBytes: 13, sizeBytes: 14 },
+  sharedShards: [{ shard: 1, machine: 'a', behind: 26, bytes: 27, publishedAt: 28_000, copiedAt: 29_000 }],
 };
 const STUCK: Degradation = { reason: 'worker_stuck', message: 'nothing moves' };
 

@@ -9,7 +9,7 @@ import type { Forget } from '../rebuild/from-facts.ts';
 import { clean, rebuild, type RebuildSettings } from '../rebuild/rebuild.ts';
 import { liveSequences } from '../rebuild/replay.ts';
 import { readActiveEpoch, removeOtherEpochs, type ActiveEpoch } from '../../store/epochs/epochs.ts';
-import { partitionOf } from '../../stream/subjects.ts';
+import { shardOf } from '../../stream/subjects.ts';
 
 /** Time for the other processes to close the former views after a switch. */
 const LET_GO_MS = 3000;
@@ -35,7 +35,7 @@ export function ownViews(settings: RebuildSettings): ErasedViews {
     isShared: false,
     reached: async (instanceId) => {
       const active = activeEpoch(dataDir);
-      return liveSequences(dataDir, active, active)[partitionOf(instanceId) % active.shards] ?? 0;
+      return liveSequences(dataDir, active, active)[shardOf(instanceId, active.shards)] ?? 0;
     },
     dropUnfinished: () => dropUnfinishedViews(dataDir),
     recount: (instances, forget) => recount(settings, instances, forget),

@@ -19,7 +19,7 @@ import {
   type RebuildMark,
 } from '../../store/epochs/epochs.ts';
 import { readExtent } from '../../stream/log/consumer.ts';
-import { partitionsOf } from '../../stream/subjects.ts';
+import { overlapOf } from '../../stream/subjects.ts';
 import { currentDefinition } from '../current-definition.ts';
 import { compareAtMark, describe } from './compare-at-mark.ts';
 import { faultsOf } from './comparison.ts';
@@ -151,7 +151,7 @@ async function takeUpOrBegin(
     definition,
     compareAt: (live) => {
       const at = Array.from({ length: shards }, (_, shard) =>
-        Math.max(...partitionsOf(shard, shards).map((partition) => live[partition % live.length] ?? 0)),
+        Math.max(...overlapOf(shard, shards, live.length).map((other) => live[other] ?? 0)),
       );
       return at.some((sequence) => sequence > 0) ? at : null;
     },

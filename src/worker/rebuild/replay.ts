@@ -19,7 +19,7 @@ import { readManifest } from '../../store/published/manifest.ts';
 import type { StreamArchive } from '../../stream/archive/archive-consumer.ts';
 import type { StreamConnection } from '../../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../../stream/log/consumer.ts';
-import { partitionsOf } from '../../stream/subjects.ts';
+import { overlapOf, partitionsOf } from '../../stream/subjects.ts';
 import type { AnalysisPool } from '../../reader/threads/pool.ts';
 import { count, messagesPerSecond, type Progress } from '../../domain/progress.ts';
 import { openShard, type Shard } from '../shard.ts';
@@ -216,7 +216,7 @@ export class Replay {
         const published = shard.publication.sequence;
         if (published < shard.store.sequence) return false;
         if (idle.has(number)) return true;
-        return published >= liveSequence(dataDir, live, partitionsOf(number, shards.length));
+        return published >= liveSequence(dataDir, live, overlapOf(number, shards.length, live.shards));
       };
       for (let withinMs = SWITCH_MS; ; withinMs *= 2) {
         const { since = 0, ...active } = switchedWithin(withinMs, live, this.#epoch);
@@ -383,19 +383,18 @@ function entries(from: number, to: number): string {
   return from === to ? `entry ${count(from)} is` : `entries ${count(from)} to ${count(to)} are`;
 }
 
-/** For each shard of another build, the newest entry that the live views of its partitions have published. */
+/** For each shard of another build, the newest entry that the live views of its instances have published. */
 export function liveSequences(dataDir: string, live: Epoch, { shards }: Epoch): number[] {
   return Array.from({ length: shards }, (_, shard) =>
-    liveSequence(dataDir, live, partitionsOf(shard, shards)),
+    liveSequence(dataDir, live, overlapOf(shard, shards, live.shards)),
   );
 }
 
-/** The newest entry that the live views of partitions have published. */
-function liveSequence(dataDir: string, live: Epoch, partitions: readonly number[]): number {
-  const shards = new Set(partitions.map((partition) => partition % live.shards));
+/** The newest entry that some shards of the live views have published. */
+function liveSequence(dataDir: string, live: Epoch, shards: readonly number[]): number {
   return Math.max(
     0,
-    ...[...shards].map((shard) => readManifest(shardDirectory(dataDir, live.epoch, shard))?.sequence ?? 0),
+    ...shards.map((shard) => readManifest(shardDirectory(dataDir, live.epoch, shard))?.sequence ?? 0),
   );
 }
 
