@@ -31,6 +31,7 @@ import { spillDirectory } from '../store/data-directory.ts';
 import { LostStateError, openState, type OpenedState } from './damage-recovery.ts';
 import type { AnalysisPool, ShardAnalysis } from '../reader/threads/pool.ts';
 import { idleCounters, type WorkCounters } from './counters.ts';
+import { OwnEntries } from './own-entries.ts';
 import { isTooMuch } from './dead-letter-decision.ts';
 import { analysisOf, VIEWS_DIRECTORY } from './current-definition.ts';
 import type { EntrySource } from './intake.ts';
@@ -396,7 +397,7 @@ function wantOf(error: unknown): { readonly event: string; readonly fact: string
 }
 
 async function openStream(
-  { connection, logger, shard, dataDir }: ShardOptions,
+  { connection, logger, shard, dataDir, active }: ShardOptions,
   { sequence, lastEntry, partitions }: SourceStart,
 ): Promise<ShardSource> {
   const consumer = await openConsumer(connection, {
@@ -410,8 +411,11 @@ async function openStream(
       ),
   });
   const closing = new AbortController();
+  const next = (limits: Parameters<typeof consumer.next>[0]): Promise<Delivered[]> => consumer.next(limits);
+  const isOurs = (id: string): boolean => shardOf(id, active.shards) === shard;
+  const own = new OwnEntries(next, isOurs, () => performance.now());
   return {
-    next: (limits) => consumer.next(limits),
+    next: active.shards <= PARTITIONS ? next : (limits) => own.next(limits),
     isPaused: () => isPaused(dataDir, Date.now()),
     closing: closing.signal,
     fetch: (wanted) => readStored(connection, wanted, closing.signal),
