@@ -401,16 +401,6 @@ function isPlaceOfObjects(url: string): boolean {
   }
 }
 
-/**
- * Refuses work that knows the views of one machine alone.
- *
- * @throws SetupError when machines share the views
- */
-export function requireOwnViews({ viewsStore }: Pick<Config, 'viewsStore'>, what: string): void {
-  if (viewsStore !== null)
-    throw new SetupError(`${what} does not work yet where machines share their views (VIEWS_URL).`);
-}
-
 function peopleOf(values: z.infer<typeof environment>): PeopleConfig | null {
   const { AUTH_PROXY_HEADER: header, AUTH_PROXY_FROM: from } = values;
   if (header === undefined && from.length === 0) return null;

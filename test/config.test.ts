@@ -51,7 +51,7 @@ describe('config', () => {
     ['PORT', '-1'],
     ['PORT', '0x10'],
     ['SHARDS', '0'],
-    ['SHARDS', '9'],
+    ['SHARDS', '257'],
     ['BODY_LIMIT_BYTES', '1e6'],
     ['BODY_LIMIT_BYTES', '134217729'],
     ['QUERY_WAIT_MS', '60001'],

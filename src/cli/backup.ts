@@ -15,7 +15,7 @@ import {
   readKey,
   type BackupKey,
 } from '../worker/backup/keys.ts';
-import { requireOwnViews, type Config } from '../config.ts';
+import type { Config } from '../config.ts';
 import { isExpired, type Backup } from '../domain/backups.ts';
 import { UUID_PATTERN } from '../domain/ids.ts';
 import { epochsBehind } from '../worker/erasure/due-erasures.ts';
@@ -35,6 +35,7 @@ import { copyShard } from '../worker/shard-copy.ts';
 import { openBackupWriter, streamPath, type BackupWriter, type Manifest } from './backup-files.ts';
 import { action, runCommand, UsageError, wholeNumber, type Work } from './command.ts';
 import { onStream } from './nats-access.ts';
+import { copySharedStates } from './shared-backup.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
@@ -84,7 +85,6 @@ interface Asked {
 
 async function backUp(connection: StreamConnection, config: Config, asked: Asked): Promise<void> {
   const { folder, keepDays, keys } = asked;
-  requireOwnViews(config, 'A backup');
   const { dataDir } = config;
   writeForOwnerOnly();
   const ledger = await BackupLedger.open(connection, { replicas: config.streamReplicas });
@@ -99,7 +99,7 @@ async function backUp(connection: StreamConnection, config: Config, asked: Asked
   // The ledger lists the backup before it has content, so that erasures name it even if this process is killed.
   await ledger.add({ ...about, lastSequence: null, expiresAt, keysIn, destroyedAt: null });
   try {
-    const lastSequence = await take(connection, dataDir, { folder, about, key });
+    const lastSequence = await take(connection, config, { folder, about, key });
     await ledger.finish(about.id, lastSequence);
   } catch (error) {
     for (const name of readdirSync(folder)) rmSync(join(folder, name), { recursive: true, force: true });
@@ -124,7 +124,7 @@ async function backUp(connection: StreamConnection, config: Config, asked: Asked
 /** Fills the folder; returns the last sequence of the conversations in it. */
 async function take(
   connection: StreamConnection,
-  dataDir: string,
+  config: Config,
   {
     folder,
     about,
@@ -136,6 +136,7 @@ async function take(
   },
 ): Promise<number> {
   const startedAt = performance.now();
+  const { dataDir, viewsStore, streamReplicas: replicas } = config;
   const writer = openBackupWriter(folder, key);
   const ledger = await ErasureLedger.open(connection);
   const retentions = await Retentions.open(connection);
@@ -145,7 +146,14 @@ async function take(
     throw new SetupError('What was kept long enough is being taken out: take the backup when that is done.');
   const before = await revisions();
   // Views first, so that the copy of the stream contains every entry that they include.
-  const views = await copyViews(connection, dataDir, writer, ledger);
+  const views =
+    viewsStore === null
+      ? await copyViews(connection, dataDir, writer, ledger)
+      : await copySharedStates(viewsStore, connection, {
+          replicas,
+          folder: join(dataDir, 'tmp', 'backup'),
+          writer,
+        });
   const streams: Manifest['streams'] = [];
   for (const stream of ARCHIVED_STREAMS) {
     const archived = await writer.write(streamPath(stream.name), (output) =>

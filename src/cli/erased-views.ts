@@ -7,10 +7,11 @@ import { join } from 'node:path';
 import type { Making } from '../cluster/generations.ts';
 import { openGenerations } from './shared-rebuild.ts';
 import type { Config } from '../config.ts';
+import { SetupError } from '../errors.ts';
 import { spillDirectory } from '../store/data-directory.ts';
 import { refold } from '../store/live/refold.ts';
 import { loadViews } from '../store/view-files.ts';
-import { analysisOf, VIEWS_DIRECTORY } from '../worker/current-definition.ts';
+import { analysisOf, currentDefinition, VIEWS_DIRECTORY } from '../worker/current-definition.ts';
 import { ownViews, type ErasedViews } from '../worker/erasure/recount.ts';
 import type { RebuildSettings } from '../worker/rebuild/rebuild.ts';
 
@@ -33,10 +34,24 @@ export async function openErasedViews(config: Config, settings: RebuildSettings)
         spillDirectory: spillDirectory(dataDir, 'views-erasure'),
       }),
   };
+  /** Others would not open what this version makes. */
+  const assertOurs = async (): Promise<void> => {
+    const { views } = await generations.answering();
+    if (views.definition !== currentDefinition(analysis.model) || views.shards !== config.shards)
+      throw new SetupError(
+        'Machines with another version, or other SHARDS, make the views that answer: one of them does it.',
+      );
+  };
   return {
     isShared: true,
-    reached: (instanceId) => generations.reached(instanceId),
+    async reached(instanceId) {
+      await assertOurs();
+      return generations.reached(instanceId);
+    },
     dropUnfinished: () => undefined,
-    recount: (instances, forget) => generations.recount(making, instances, forget),
+    async recount(instances, forget) {
+      await assertOurs();
+      await generations.recount(making, instances, forget);
+    },
   };
 }

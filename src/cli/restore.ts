@@ -17,7 +17,7 @@ import { pipeline } from 'node:stream/promises';
 import { Outbox } from '../doors/alerts/outbox.ts';
 import { Rules } from '../doors/alerts/rules.ts';
 import { keysFolder } from '../worker/backup/keys.ts';
-import { loadConfig, requireOwnViews, type Config } from '../config.ts';
+import { loadConfig, type Config } from '../config.ts';
 import type { Erasure } from '../domain/erasures.ts';
 import { SetupError } from '../errors.ts';
 import { IDEMPOTENCY_TTL_MS } from '../web/ingest/idempotency.ts';
@@ -40,6 +40,7 @@ import { prepareDataDirectory } from '../store/data-directory.ts';
 import { openAssemblyBuckets } from '../doors/traces/assembly/buckets.ts';
 import { count, megabytesPerSecond, type Progress } from '../domain/progress.ts';
 import { openProgress } from './progress.ts';
+import { restoreSharedStates } from './shared-backup.ts';
 import { action, runCommand, UsageError } from './command.ts';
 import { withConnection } from './nats-access.ts';
 
@@ -75,7 +76,6 @@ async function restoreFrom(
   keys: string | undefined,
 ): Promise<void> {
   const config = loadConfig();
-  requireOwnViews(config, 'A restore');
   const { dataDir } = config;
   if (existsSync(dataDir) && readdirSync(dataDir).some((name) => !MAY_BE_THERE.has(name))) {
     throw new SetupError(
@@ -93,8 +93,8 @@ async function restoreFrom(
   try {
     const erased = await restoreStreams(config, work, backup, erasures, progress);
     // Views with erased data are not restored; the worker rebuilds them from the redacted stream.
-    if (erased === 0) await restoreViews(work, backup, progress);
-    else views = null;
+    if (erased > 0) views = null;
+    else if (config.viewsStore === null) await restoreViews(work, backup, progress);
     for (const name of readdirSync(work).toSorted().toReversed())
       renameSync(join(work, name), join(dataDir, name));
     rmdirSync(work);
@@ -106,7 +106,7 @@ async function restoreFrom(
   const stream = manifest.streams.find(({ name }) => name === CONVERSATIONS_STREAM);
   process.stdout.write(
     `Restored the backup of ${manifest.createdAt}: ${stream?.entries ?? 0} entries of the stream and the views of ` +
-      `${views?.shards ?? 0} shards are in ${dataDir}. npm start goes on from there.\n`,
+      `${views?.shards ?? 0} shards are in ${config.viewsStore?.url ?? dataDir}. npm start goes on from there.\n`,
   );
   process.stdout.write(
     erasures === null
@@ -121,10 +121,11 @@ async function restoreFrom(
 async function restoreStreams(
   config: Config,
   work: string,
-  { manifest, archive }: CheckedBackup,
+  backup: CheckedBackup,
   erasures: readonly Erasure[] | null,
   progress: Progress,
 ): Promise<number> {
+  const { manifest, archive } = backup;
   const to = manifest.streams.reduce((sum, { entries }) => sum + entries, 0);
   let before = 0;
   const place = { ...config, dataDir: work };
@@ -158,7 +159,16 @@ async function restoreStreams(
       }
       progress.end();
       await noteRestored(connection, manifest);
-      return erasures === null ? 0 : applyErasures(connection, erasures, progress);
+      const erased = erasures === null ? 0 : await applyErasures(connection, erasures, progress);
+      const folder = join(work, 'states');
+      if (erased === 0 && config.viewsStore !== null)
+        await restoreSharedStates(config.viewsStore, connection, {
+          replicas: config.streamReplicas,
+          folder,
+          backup,
+        });
+      rmSync(folder, { recursive: true, force: true });
+      return erased;
     });
   } finally {
     await server?.stop();
@@ -173,7 +183,8 @@ async function noteRestored(connection: StreamConnection, { id, streams }: Manif
 
 /** @throws SetupError when the server contains used streams of ours */
 async function prepareStreams(connection: StreamConnection, config: Config): Promise<void> {
-  for (const { name } of ARCHIVED_STREAMS) {
+  // Views that machines share would be those of another stream.
+  for (const name of [...ARCHIVED_STREAMS.map((stream) => stream.name), 'KV_views']) {
     const { lastSequence } = await extentOf(connection, name);
     if (lastSequence > 0) {
       throw new SetupError(

@@ -23,13 +23,15 @@ import {
 import { copyClosedState, COPY_FILE } from '../store/live/state-copy.ts';
 import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
+import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
+import { Retentions } from '../stream/ledgers/retentions.ts';
 import { requestAnswer } from '../stream/request-reply.ts';
 import { sharedCopySubject, shardOf } from '../stream/subjects.ts';
 import { currentDefinition } from '../worker/current-definition.ts';
 import { rebuild, type RebuildOptions, type RebuildSettings } from '../worker/rebuild/rebuild.ts';
 
 /** Time for the owner of a shard to store a copy of its state. */
-const COPY_MS = 30 * 60_000;
+const COPY_MS = 5 * 60_000;
 /** Time for the files that answer to come from the object store. */
 const MIRRORED_WITHIN_MS = 30 * 60_000;
 const LOOK_MS = 200;
@@ -45,7 +47,12 @@ export async function openGenerations(
     bucket,
     store: new ObjectStore(place),
     keys: await ViewsKeys.open(bucket, place.url),
-    askForCopy: async (key) => (await requestAnswer(connection, sharedCopySubject(key), COPY_MS)) !== null,
+    // Without an answer, the copy before it does: the stream has what came since.
+    askForCopy: (key) =>
+      requestAnswer(connection, sharedCopySubject(key), COPY_MS).then(
+        (answer) => answer !== null,
+        () => false,
+      ),
     shardOf,
   });
 }
@@ -66,12 +73,21 @@ export async function rebuildShared(
   settings: RebuildSettings,
   options: Pick<RebuildOptions, 'force' | 'except'>,
 ): Promise<void> {
-  const { connection, dataDir, analysis, signal, logger, carried, progress } = settings;
-  if (carried.size > 0)
-    throw new SetupError(
-      'The texts of an instance are no longer kept, so the stream cannot replace its rows: machines that share their ' +
-        'views cannot take them over yet.',
-    );
+  const { connection, dataDir, analysis, signal, logger, progress } = settings;
+  const ledger = await ErasureLedger.open(connection, { replicas });
+  const retentions = await Retentions.open(connection, { replicas });
+  /** What is taken out meanwhile would come back. */
+  const assertQuiet = async (): Promise<void> => {
+    const isErasing = (await ledger.list()).some(({ state }) => state !== 'DONE');
+    if (isErasing || (await retentions.list()).some(({ doneAt }) => doneAt === null))
+      throw new SetupError('An erasure or a retention is under way: rebuild when it is done.');
+    if ((await retentions.withoutTexts()).size > 0)
+      throw new SetupError(
+        'The texts of an instance are no longer kept, so the stream cannot replace its rows: machines that share their ' +
+          'views cannot take them over yet.',
+      );
+  };
+  await assertQuiet();
   const generations = await openGenerations(place, connection, replicas);
   const { views, generations: before } = await generations.answering();
   const definition = currentDefinition(analysis.model);
@@ -83,7 +99,15 @@ export async function rebuildShared(
   const bucket = await openViewsBucket(connection, replicas);
   const store = new ObjectStore(place);
   const keys = await ViewsKeys.open(bucket, place.url);
-  const mirror = new Mirror({ bucket, store, keys, sayLost: () => undefined, folder, logger });
+  const mirror = new Mirror({
+    bucket,
+    store,
+    keys,
+    sayLost: () => undefined,
+    folder,
+    keepsOthers: true,
+    logger,
+  });
   try {
     const active = await whenMirrored(folder, signal);
     writeDefinition(shardDirectory(folder, active.epoch, 0), definition);
@@ -96,7 +120,8 @@ export async function rebuildShared(
         states.push({ file: join(directory, COPY_FILE), sequence: copy.sequence, generation });
       }
       progress.line('the owners of the shards go on with what was rebuilt');
-      await generations.replace({ signal }, states);
+      await assertQuiet();
+      await generations.replace({ signal }, views, states);
     };
     await rebuild({ ...settings, dataDir: folder, shards: views.shards }, active, {
       ...options,

@@ -6,7 +6,7 @@
  */
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { readKey, type ActiveViews, type ViewsKeys } from './views-bucket.ts';
+import { readKey, writeKey, type ActiveViews, type StoredState, type ViewsKeys } from './views-bucket.ts';
 
 /** Time for which they stay after they were first seen replaced, milliseconds. */
 const KEEP_MS = 10 * 60_000;
@@ -42,11 +42,13 @@ export class FormerViews {
       const seenAt = this.#seenAt.get(scope) ?? now();
       this.#seenAt.set(scope, seenAt);
       if (now() - seenAt < keepMs) continue;
+      const published = await bucket.get(key);
+      const state = await readKey<StoredState>(bucket, stateKey);
+      if (published === null && (state?.value.copies.length ?? 0) === 0) continue;
       for (const name of await store.list(objects)) await store.remove(name);
-      for (const each of [key, stateKey]) {
-        const entry = await bucket.get(each);
-        if (entry !== null) await bucket.remove(each, entry.revision);
-      }
+      if (published !== null) await bucket.remove(key, published.revision);
+      // The generation stays: a machine that was away may have an earlier one.
+      if (state !== null) await writeKey(bucket, stateKey, { ...state.value, copies: [] }, state.revision);
       cleaned += 1;
     }
     return cleaned;

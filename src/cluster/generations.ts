@@ -64,8 +64,8 @@ export interface MadeState {
 interface Begun {
   readonly known: KnownShard;
   readonly generation: number;
-  /** The copies of the generation before it. */
-  readonly former: readonly StateObject[];
+  /** Names of the copies of earlier generations. */
+  readonly former: readonly string[];
 }
 
 /** The generations of the states of shared views. */
@@ -108,12 +108,22 @@ export class Generations {
       const begun: Begun[] = [];
       for (const known of affected)
         if (known.scope === active)
-          begun.push(await this.#begin(making, known, (file) => forget(file, known.shard)));
+          begun.push(await this.#make(making, known, (file) => forget(file, known.shard)));
         else await this.#drop(known, signal);
       for (const each of begun) await this.#whenPublished(making, each);
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
+  }
+
+  /** Writes the newest copy of a shard's state to a file. Returns its stream sequence. */
+  async copyTo(views: SharedDefinition, shard: number, file: string, signal: AbortSignal): Promise<number> {
+    return (await this.#fetch(this.#options.keys.of(views, shard), file, signal)).sequence;
+  }
+
+  /** Stores a state with which a shard of any views begins a generation. */
+  async begin(views: SharedDefinition, shard: number, state: MadeState, signal: AbortSignal): Promise<void> {
+    await this.#store(this.#options.keys.of(views, shard), state, signal);
   }
 
   /** The views that answer, with the generation of each shard. */
@@ -129,13 +139,19 @@ export class Generations {
   }
 
   /**
-   * Replaces the states of all shards of the views that answer. Resolves once all machines see what was made of them.
+   * Replaces the states of all shards of the views that answer, `views`. Resolves once all machines see what was made of them.
    *
    * @throws SetupError when data was taken out of a shard since `generation`, or an owner does not take part
    */
-  async replace(making: Pick<Making, 'signal' | 'withinMs'>, states: readonly MadeState[]): Promise<void> {
+  async replace(
+    making: Pick<Making, 'signal' | 'withinMs'>,
+    views: SharedDefinition,
+    states: readonly MadeState[],
+  ): Promise<void> {
     const { bucket, keys } = this.#options;
-    const scope = keys.scopeOf(await this.#active());
+    const scope = keys.scopeOf(views);
+    if (keys.scopeOf(await this.#active()) !== scope)
+      throw new SetupError('Other views answer meanwhile: try again with their version.');
     const begun: Begun[] = [];
     for (const known of await keys.known(bucket)) {
       const state = states[known.shard];
@@ -175,7 +191,7 @@ export class Generations {
   }
 
   /** Makes a state from a copy without what `forget` removes, and begins a generation with it. */
-  async #begin(
+  async #make(
     { folder, refold, signal }: Making,
     known: KnownShard,
     forget: (file: string) => Promise<void>,
@@ -203,16 +219,18 @@ export class Generations {
     const sha256 = await sha256Of(file);
     const made = { name: `${objects}states/${sha256}`, sha256, sequence };
     await store.upload(made.name, file, signal);
+    // With what an earlier run left that ended half way.
+    const former = (await store.list(`${objects}states/`)).filter((name) => name !== made.name);
     for (;;) {
       const before = await readKey<StoredState>(bucket, stateKey);
-      const { generation: last, copies } = before?.value ?? NO_STATE;
+      const { generation: last } = before?.value ?? NO_STATE;
       if (last !== generation)
         throw new SetupError(`Data was taken out of shard ${shard} meanwhile: try again.`);
       const now = Date.now();
       const next = { generation: generation + 1, begunAt: now, at: now, copies: [made] };
       // A copy that the owner stored meanwhile goes: the stream has what it counted since.
       if ((await writeKey(bucket, stateKey, next, before?.revision ?? null)) === null) continue;
-      return { known, generation: next.generation, former: copies };
+      return { known, generation: next.generation, former };
     }
   }
 
@@ -235,16 +253,18 @@ export class Generations {
   /** Views that do not answer: whoever makes them begins with the stream, which no longer has the data. */
   async #drop({ key, stateKey, objects }: KnownShard, signal: AbortSignal): Promise<void> {
     const { bucket, store } = this.#options;
+    let generation = 0;
     for (;;) {
       const before = await readKey<StoredState>(bucket, stateKey);
-      const { generation } = before?.value ?? NO_STATE;
-      const next = { generation: generation + 1, begunAt: Date.now(), at: 0, copies: [] };
+      generation = (before?.value ?? NO_STATE).generation + 1;
+      const next = { generation, begunAt: Date.now(), at: 0, copies: [] };
       if ((await writeKey(bucket, stateKey, next, before?.revision ?? null)) !== null) break;
     }
     for (;;) {
       const before = await readKey<PublishedShard>(bucket, key);
       if (before === null) break;
-      const emptied = { ...before.value, manifest: null, files: {} };
+      // Its owner publishes nothing of an earlier generation any more.
+      const emptied = { ...before.value, generation, manifest: null, files: {} };
       if ((await writeKey(bucket, key, emptied, before.revision)) !== null) break;
     }
     for (const name of await store.list(objects)) await store.remove(name, signal);
@@ -254,13 +274,13 @@ export class Generations {
   async #formerOf(
     { objects, stateKey }: KnownShard,
     { run, files }: PublishedShard,
-    copies: readonly StateObject[],
+    copies: readonly string[],
   ): Promise<string[]> {
     const { bucket, store } = this.#options;
     const state = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
     // A state of which nothing was taken may have the content of the one before it, and so its name.
     const named = new Set([...Object.values(files), ...state.copies].map(({ name }) => name));
-    const former = new Set(copies.map(({ name }) => name));
+    const former = new Set(copies);
     return (await store.list(objects)).filter((name) => {
       const mayBeNew = name.startsWith(`${objects}states/`)
         ? !former.has(name)

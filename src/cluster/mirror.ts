@@ -32,6 +32,8 @@ export interface MirrorOptions {
   readonly sayLost: (key: string, name: string) => void;
   /** Folder of the copy, with `views/ACTIVE` as in a data directory. */
   readonly folder: string;
+  /** Builds of other views in the folder are left there. Default false. */
+  readonly keepsOthers?: boolean;
   readonly logger: Logger;
 }
 
@@ -142,7 +144,7 @@ export class Mirror {
     writeActiveEpoch(folder, { epoch: followed.epoch, shards: active.shards });
     followed.isActive = true;
     this.#before = null;
-    for (const epoch of epochsOn(folder))
+    for (const epoch of this.#options.keepsOthers === true ? [] : epochsOn(folder))
       if (epoch !== followed.epoch)
         rmSync(join(folder, 'views', String(epoch)), { recursive: true, force: true });
   }

@@ -145,9 +145,7 @@ export class ShardUploads {
       try {
         await this.#publish();
         // Publications do not wait for deletions.
-        this.#cleaning ??= this.#clean().finally(() => {
-          this.#cleaning = null;
-        });
+        void this.clean();
       } catch (error) {
         if (signal.aborted) return;
         this.#isDue = true;
@@ -162,6 +160,11 @@ export class ShardUploads {
 
   async #publish(): Promise<void> {
     const { directory, bucket, key, run, generation, logger, shard } = this.#options;
+    if (this.#generation > generation) {
+      // It is about to be opened anew.
+      this.isReplaced = true;
+      return;
+    }
     const manifest = readManifest(directory);
     if (manifest === null || this.#isBehind(manifest) || this.#isKnown(manifest)) return;
     const wanted = [...filesOf(manifest)];
@@ -255,8 +258,16 @@ export class ShardUploads {
   }
 
   /** Deletes objects that no manifest has named for a while, with those that earlier owners left. */
+  clean(): Promise<void> {
+    this.#cleaning ??= this.#clean().finally(() => {
+      this.#cleaning = null;
+    });
+    return this.#cleaning;
+  }
+
   async #clean(): Promise<void> {
-    const { store, keepMs = KEEP_MS, prefix, run, kept, logger, shard } = this.#options;
+    const { store, keepMs = KEEP_MS, prefix, run, kept, guard, logger, shard } = this.#options;
+    if (this.isReplaced) return;
     try {
       if (!this.#isAdopted) {
         for (const name of await store.list(prefix))
@@ -267,6 +278,8 @@ export class ShardUploads {
       const due = [...this.#dropped].filter(([, since]) => performance.now() - since >= keepMs);
       if (due.length === 0) return;
       const states = await kept();
+      // Of another owner this one knows nothing.
+      await guard();
       await inTurns(due, AT_ONCE, async ([name]) => {
         if (this.#closing.signal.aborted) return;
         const isNamed =

@@ -30,6 +30,7 @@ import {
   type ActiveViews,
   type PublishedShard,
   type SharedDefinition,
+  type StoredState,
   type ViewsKeys,
 } from './views-bucket.ts';
 
@@ -100,6 +101,9 @@ export class SharedViews implements SharedShards {
     try {
       taken = await copies.fetchNewer();
     } catch (error) {
+      // Another worker of this machine has taken the folder away.
+      const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      if (isGone) throw new StateAwaitedError(shard, { cause: error });
       if (!(error instanceof ObjectStoreError)) throw error;
       if (copies.own < 0 || (await copies.isVoid())) throw new StateAwaitedError(shard, { cause: error });
       logger.warn(
@@ -171,22 +175,24 @@ export class SharedViews implements SharedShards {
     const looking = repeat(LOOK_MS, 1, async () => {
       if (await this.#isAnswered().catch(() => false)) looking.stop();
     });
+    const tidying = repeat(CLEAN_MS, 1, () => uploads.clean());
     // One owner suffices.
     const cleaning = shard === 0 ? this.#cleanFormer() : null;
     return {
       published: () => uploads.push(),
+      released: () => void this.#used.delete(shard),
       close: async () => {
         for (const end of endings) end();
         looking.stop();
         cleaning?.stop();
+        tidying.stop();
         copying.stop();
         await Promise.race([uploads.settle(), sleep(LAST_UPLOAD_MS)]);
         const late = setTimeout(() => closing.abort(new Error('no time is left for it')), LAST_COPY_MS);
         await copying.ended;
         if (!uploads.isReplaced) await copy();
         clearTimeout(late);
-        await Promise.all([uploads.close(), looking.ended, cleaning?.ended]);
-        this.#used.delete(shard);
+        await Promise.all([uploads.close(), looking.ended, tidying.ended, cleaning?.ended]);
       },
     };
   }
@@ -195,14 +201,18 @@ export class SharedViews implements SharedShards {
     return (await drainedIn(this.#options.bucket, this.#options.keys)).includes(machine);
   }
 
-  follow(directoryOf: (shard: number) => string): { stop(): Promise<void> } {
+  follow(directoryOf: (shard: number) => string, onBegun: () => Promise<void>): { stop(): Promise<void> } {
     const { bucket, views, logger } = this.#options;
     let seen = -1;
+    let generations = '';
     const looking = repeat(LOOK_MS, 1, async () => {
       try {
         const newest = await bucket.newestRevision(`${this.scope}.*.state`);
         if (newest === seen) return;
         const shards = Array.from({ length: views.shards }, (_, shard) => shard);
+        const now = (await Promise.all(shards.map((shard) => this.#generationOf(shard)))).join();
+        if (now !== generations) await onBegun();
+        generations = now;
         const isLeft = await Promise.all(shards.map((shard) => this.#isLeftVoid(shard, directoryOf(shard))));
         if (!isLeft.includes(true)) seen = newest;
       } catch (error) {
@@ -215,6 +225,11 @@ export class SharedViews implements SharedShards {
         await looking.ended;
       },
     };
+  }
+
+  async #generationOf(shard: number): Promise<number> {
+    const { bucket, keys, views } = this.#options;
+    return (await readKey<StoredState>(bucket, keys.state(views, shard)))?.value.generation ?? 0;
   }
 
   /** Deletes what other views left that ours replaced. */
@@ -243,7 +258,7 @@ export class SharedViews implements SharedShards {
     if (!existsSync(directory) || !(await copies.isVoid())) return false;
     if (this.#used.has(shard)) this.#used.get(shard)?.();
     else await copies.forgetVoid();
-    return existsSync(directory);
+    return copies.isVoid();
   }
 
   #copiesOf(shard: number, directory: string): StateCopies {

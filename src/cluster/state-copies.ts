@@ -4,7 +4,7 @@
  *
  * Test: test/cluster/shared-shard.test.ts.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenState } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
@@ -18,6 +18,7 @@ import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { NO_STATE, readKey, writeKey, type StateObject, type StoredState } from './views-bucket.ts';
 
 const GENERATION_FILE = 'GENERATION';
+const FETCHED = 'fetched.duckdb';
 
 export interface StateCopiesOptions {
   readonly bucket: KeyValueBucket;
@@ -81,14 +82,17 @@ export class StateCopies {
     const file = join(directory, 'state.duckdb');
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (existsSync(file)) await assertClosed(file);
-    const fetched = join(directory, 'fetched.duckdb');
+    // Rests of a download that ended half way.
+    for (const name of readdirSync(directory))
+      if (name.startsWith(FETCHED)) rmSync(join(directory, name), { force: true });
+    const fetched = join(directory, FETCHED);
     let taken: StateObject | null = null;
     for (const copy of newer) if (taken === null && (await this.#isFetched(copy, fetched))) taken = copy;
     if (taken === null && !isVoid) return null;
+    if (isVoid) clear(directory, generation);
     for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
     // Published files of the state before it would be continued.
     removePublished(directory);
-    replaceFile(join(directory, GENERATION_FILE), String(generation));
     if (taken !== null) renameSync(fetched, file);
     for (const damaged of ['state', 'segments'] as const) clearDamage(directory, damaged);
     logger.info(
@@ -111,7 +115,8 @@ export class StateCopies {
       if (error instanceof HeldStateError) return;
       throw error;
     }
-    if (await this.isVoid()) rmSync(directory, { recursive: true, force: true });
+    const { generation } = await this.#stored();
+    if (generation > this.generation) clear(directory, generation);
   }
 
   async #isFetched(copy: StateObject, file: string): Promise<boolean> {
@@ -165,6 +170,16 @@ export class StateCopies {
 export function generationIn(directory: string): number {
   const file = join(directory, GENERATION_FILE);
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
+}
+
+/**
+ * Deletes what a folder has of an earlier generation, also what was set aside or is being written. A copy that another
+ * process of this machine reads from the store stays.
+ */
+function clear(directory: string, generation: number): void {
+  for (const file of readdirSync(directory))
+    if (!file.startsWith(FETCHED)) rmSync(join(directory, file), { recursive: true, force: true });
+  replaceFile(join(directory, GENERATION_FILE), String(generation));
 }
 
 /** @throws HeldStateError when another process has the file open: it would write its log beside the new file */

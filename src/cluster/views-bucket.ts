@@ -115,16 +115,21 @@ export class ViewsKeys {
   }
 
   shard(views: SharedDefinition, shard: number): string {
-    return `${this.scopeOf(views)}.${shard}`;
+    return this.of(views, shard).key;
   }
 
   state(views: SharedDefinition, shard: number): string {
-    return `${this.scopeOf(views)}.${shard}.state`;
+    return this.of(views, shard).stateKey;
   }
 
   /** Beginning of the names of all objects of a shard. */
   objects(views: SharedDefinition, shard: number): string {
-    return this.#objectsOf({ scope: this.scopeOf(views), shard });
+    return this.of(views, shard).objects;
+  }
+
+  /** A shard of some views. */
+  of(views: SharedDefinition, shard: number): KnownShard {
+    return this.#known(this.scopeOf(views), views.shards, shard);
   }
 
   /** All shards of any definition of which something is in the bucket. */
@@ -133,9 +138,8 @@ export class ViewsKeys {
     const watch = bucket.watch((key, value) => {
       const [, scope, digits, shard] = /^(\w+\.\w+-(\d+))\.(\d+)(?:\.state)?$/.exec(key) ?? [];
       if (value === null || scope?.startsWith(`${this.#place}.`) !== true) return;
-      const of = { scope, shards: Number(digits), shard: Number(shard) };
-      const name = `${scope}.${shard}`;
-      found.set(name, { ...of, key: name, stateKey: `${name}.state`, objects: this.#objectsOf(of) });
+      const known = this.#known(scope, Number(digits), Number(shard));
+      found.set(known.key, known);
     });
     try {
       await watch.loaded;
@@ -145,8 +149,10 @@ export class ViewsKeys {
     return [...found.values()];
   }
 
-  #objectsOf({ scope, shard }: Pick<KnownShard, 'scope' | 'shard'>): string {
-    return `${this.#installation}/${scope.slice(this.#place.length + 1)}/${shard}/`;
+  #known(scope: string, shards: number, shard: number): KnownShard {
+    const key = `${scope}.${shard}`;
+    const objects = `${this.#installation}/${scope.slice(this.#place.length + 1)}/${shard}/`;
+    return { scope, shards, shard, key, stateKey: `${key}.state`, objects };
   }
 }
 

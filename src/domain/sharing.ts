@@ -21,6 +21,8 @@ export interface OpenState {
 export interface SharedShard {
   /** Called after each publication in the shard's folder. */
   published(): void;
+  /** Called once the state is closed: others of this machine may use the folder. */
+  released(): void;
   /** Hands the shard over: others see all that is published, and may go on from a copy of the state. */
   close(): Promise<void>;
 }
@@ -50,7 +52,7 @@ export interface SharedShards {
   open(shard: number, directory: string, state: OpenState, owner: ShardOwner): Promise<SharedShard>;
   /**
    * Follows the shards of which data is taken out: tells their owners, and deletes what `directoryOf` has of those that
-   * this process does not own.
+   * this process does not own. `onBegun` is called when a shard of the views was made anew, and at the start.
    */
-  follow(directoryOf: (shard: number) => string): { stop(): Promise<void> };
+  follow(directoryOf: (shard: number) => string, onBegun: () => Promise<void>): { stop(): Promise<void> };
 }

@@ -3,13 +3,15 @@
  *
  * Test: test/worker/workers.test.ts.
  */
+import { rmSync } from 'node:fs';
 import { hostname, setPriority } from 'node:os';
+import { join } from 'node:path';
 import { loadConfig } from '../config.ts';
 import { orExit, runProcess } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { BackupLedger } from '../stream/ledgers/backup-ledger.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
-import { prepareDataDirectory } from '../store/data-directory.ts';
+import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { changesBetween, readDefinition } from '../store/epochs/definition.ts';
 import {
   openActiveEpoch,
@@ -178,7 +180,10 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, isShared, logger });
   lifecycle.opened('erasures', () => erasing.stop());
   const { epoch } = active;
-  const following = sharing?.follow((shard) => shardDirectory(config.dataDir, epoch, shard));
+  const following = sharing?.follow(
+    (shard) => shardDirectory(config.dataDir, epoch, shard),
+    () => forgetUnfinished(),
+  );
   lifecycle.opened('shards that others make anew', () => following?.stop());
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
@@ -220,7 +225,8 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     await member.leases.close();
     active = next;
     member = await enlist(active);
-    await begin(active);
+    if (isDrained) await rest();
+    else await begin(active);
   }
 });
 
@@ -233,6 +239,16 @@ async function openSharing(
   const { shareViews } = await import('./share-views.ts');
   const definition = currentDefinition((await loading).model);
   return shareViews(connection, place, { definition, shards: config.shards }, config.streamReplicas, logger);
+}
+
+/** Deletes what commands left that ended half way, and that hold states from before: unless one runs now. */
+async function forgetUnfinished(): Promise<void> {
+  const { dataDir } = config;
+  const lock = await lockDataDirectory(dataDir, { name: 'rebuild', taken: 'taken' }).catch(() => null);
+  if (lock === null) return;
+  for (const name of ['erasure', 'rebuild', 'backup'])
+    rmSync(join(dataDir, 'tmp', name), { recursive: true, force: true });
+  lock.release();
 }
 
 /** Opens the registry for one list only: it holds more than a worker needs. */

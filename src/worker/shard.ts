@@ -384,6 +384,7 @@ class WorkingShard implements Shard {
     await this.publication.close();
     await this.#shared?.close();
     await this.store.close();
+    this.#shared?.released();
     this.#marks.close();
   }
 }

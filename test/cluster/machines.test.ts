@@ -172,9 +172,6 @@ describe('machines that share their views', () => {
     equal(await rebuilding.ended, 0, `${rebuilding.output()}\n${logs()}`);
     match(rebuilding.output(), /handed over: /);
     await counted();
-    const backup = start('web', 'cli/backup.ts', [join(temporary.path, 'backup')]);
-    equal(await backup.ended, 1, backup.output());
-    match(backup.output(), /does not work yet where machines share their views/);
 
     const of = requests.filter(({ instanceId }) => instanceId === id);
     const asked = new URLSearchParams({
@@ -219,8 +216,33 @@ describe('machines that share their views', () => {
     equal(await verifying.ended, 0, verifying.output());
     match(verifying.output(), /^nothing of it is left\n/);
     await counted();
+    const backup = join(temporary.path, 'backup');
+    const backing = start('web', 'cli/backup.ts', [backup, '--keep-days', '9']);
+    equal(await backing.ended, 0, backing.output());
+    match(backing.output(), /the views of 2 shards are in /);
     await Promise.all([...running].map((each) => end(each)));
     for (const machine of ['a', 'b', 'd', 'web'])
       deepEqual(await holding(folderOf(machine), person), [], machine);
+
+    const other = await startTestServer();
+    try {
+      const begin = (script: string, words: readonly string[] = []): Running => {
+        const env = { ...objects.env, SHARDS: String(SHARDS), HOST: '127.0.0.1', PORT: '0' };
+        const begun = runScript(script, words, environmentOf(other, folderOf('restored'), env));
+        running.add(begun);
+        return begun;
+      };
+      const restoring = begin('cli/restore.ts', [backup, '--keys', join(folderOf('web'), 'backup-keys')]);
+      equal(await restoring.ended, 0, restoring.output());
+      const [worker] = [begin('main/worker.ts'), begin('main/web.ts')];
+      await eventually(
+        async () => (await countedMessages(join(folderOf('restored'), 'mirror'))) === messages,
+        () => `${restoring.output()}\n${worker!.output()}`,
+      );
+      equal(worker!.output().split('"state_copy_taken"').length - 1, SHARDS);
+      await Promise.all([...running].map((each) => end(each)));
+    } finally {
+      await other.stop();
+    }
   });
 });

@@ -327,10 +327,13 @@ export class Round {
       });
   }
 
-  /** Forgets turns that are refused, as an erasure does: what repeats them does not count. */
+  /** Forgets turns that are refused, as an erasure does: what repeats them does not count. Later ones stay. */
   #without(conversation: Conversation, refused: readonly EmittedMessage[]): Conversation {
+    const until = Math.max(...refused.map(({ at }) => at));
     const gone = new Set(refused.map(({ role, content }) => `${role}${this.#hashes.of(content)}`));
-    conversation.turns = conversation.turns.filter(({ role, hash }) => !gone.has(`${role}${hash}`));
+    conversation.turns = conversation.turns.filter(
+      ({ role, hash, at }) => at > until || !gone.has(`${role}${hash}`),
+    );
     conversation.forgotten = true;
     return conversation;
   }
