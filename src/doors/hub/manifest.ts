@@ -4,11 +4,9 @@
  *
  * Test: test/doors/hub/pull.test.ts.
  */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { z } from 'zod';
+import { sha256Of } from '../../domain/file-digest.ts';
 import { isPathBelow, listedFile, PATH_BELOW_RULE } from '../../domain/listed-file.ts';
 import { readOptional } from '../../reader/embedding/model-files.ts';
 
@@ -41,11 +39,4 @@ export async function damagesOf(folder: string, { files }: Manifest): Promise<st
     else if ((await sha256Of(join(folder, path))) !== sha256) damages.push(`${path} was changed`);
   }
   return damages;
-}
-
-/** Returns the hex digest of a file. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash, { end: false });
-  return hash.digest('hex');
 }

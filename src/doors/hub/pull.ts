@@ -6,6 +6,7 @@
  */
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { sha256Of } from '../../domain/file-digest.ts';
 import { SetupError } from '../../errors.ts';
 import { REQUESTS } from '../../reader/embedding/calibration.ts';
 import { loadEmbedder, type Embedder } from '../../reader/embedding/embedder.ts';
@@ -17,7 +18,7 @@ import {
   type Weights,
 } from '../../reader/embedding/model-files.ts';
 import { describeModel, fetchFile, type Hub, type HubFile, type HubModel } from './hub.ts';
-import { damagesOf, MANIFEST, readManifest, sha256Of, type Manifest } from './manifest.ts';
+import { damagesOf, MANIFEST, readManifest, type Manifest } from './manifest.ts';
 
 export interface PullOptions {
   readonly hub: Hub;

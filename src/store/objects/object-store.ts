@@ -5,7 +5,7 @@
  * Test: test/store/objects/object-store.test.ts.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs';
+import { createWriteStream, openAsBlob, renameSync, rmSync } from 'node:fs';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AwsClient } from 'aws4fetch';
@@ -186,10 +186,3 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const unescaped = (xml: string): string =>
   xml.replace(/&(?:amp|lt|gt|quot|apos);/g, (entity) => ENTITIES[entity]!);
-
-/** Digest of a file's content. */
-export async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
-}
