@@ -3,11 +3,11 @@
  *
  * Test: test/cluster/machines.test.ts.
  */
-import { drainedIn, openViewsBucket, setDrained, statusOf, ViewsKeys } from '../cluster/views-bucket.ts';
+import { openPlace, type SharedPlace } from '../cluster/place.ts';
+import { drainedIn, setDrained, statusOf } from '../cluster/views-bucket.ts';
 import { loadConfig } from '../config.ts';
 import type { SharedShardFigures } from '../domain/service-health.ts';
 import { SetupError } from '../errors.ts';
-import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { lastSequenceOf } from '../stream/log/consumer.ts';
 import { partitionsOf } from '../stream/subjects.ts';
 import { action, runCommand, UsageError, type Work } from './command.ts';
@@ -24,9 +24,7 @@ not published yet, megabytes in the object store, and the age of the newest publ
 machine would go on. "drain" has the workers of a machine hand all their shards to others, with a copy of each state, and
 take none until "undrain": then it can be stopped without a wait. Shards divide themselves evenly among the other workers.`;
 
-interface Opened {
-  readonly bucket: KeyValueBucket;
-  readonly keys: ViewsKeys;
+interface Opened extends SharedPlace {
   readonly newestOf: (shard: number, shards: number) => Promise<number>;
 }
 
@@ -36,10 +34,8 @@ function onViews(work: (opened: Opened) => Promise<void>): Work {
     if (viewsStore === null)
       throw new SetupError('VIEWS_URL is not set: this machine shares its views with no other.');
     return onStream(async (connection, { streamReplicas }) => {
-      const bucket = await openViewsBucket(connection, streamReplicas);
       await work({
-        bucket,
-        keys: await ViewsKeys.open(bucket, viewsStore.url),
+        ...(await openPlace(connection, viewsStore, streamReplicas)),
         newestOf: (shard, shards) => lastSequenceOf(connection, partitionsOf(shard, shards)),
       });
     })(run);

@@ -39,7 +39,7 @@ export async function openErasedViews(config: Config, settings: RebuildSettings)
     const { views } = await generations.answering();
     if (views.definition !== currentDefinition(analysis.model) || views.shards !== config.shards)
       throw new SetupError(
-        'Machines with another version, or other SHARDS, make the views that answer: one of them does it.',
+        'The views that answer are made by another version, or with other SHARDS: a machine with these has to do it.',
       );
   };
   return {

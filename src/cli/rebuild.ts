@@ -3,11 +3,10 @@
  *
  * Test: test/cli/rebuild.test.ts.
  */
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { keysFolder } from '../worker/backup/keys.ts';
-import { loadConfig, type Config } from '../config.ts';
-import type { ObjectStoreOptions } from '../domain/object-place.ts';
+import { loadConfig } from '../config.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { clean, rebuild, rollBack, type RebuildOptions } from '../worker/rebuild/rebuild.ts';
@@ -74,70 +73,51 @@ const rebuildViews = action({
 /** Runs the selected action while no other rebuild runs on the data directory. */
 async function runLocked(run: CommandRun, options: Options): Promise<number> {
   const config = loadConfig();
-  if (config.viewsStore !== null) return runShared(run, options, config, config.viewsStore);
-  if (readActiveEpoch(config.dataDir) === null) {
-    throw new SetupError(`There are no views in ${config.dataDir} yet: "npm start" builds them.`);
-  }
-  for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
-  const lock = await lockDataDirectory(config.dataDir, {
+  const { dataDir, viewsStore } = config;
+  if (viewsStore === null && readActiveEpoch(dataDir) === null)
+    throw new SetupError(`There are no views in ${dataDir} yet: "npm start" builds them.`);
+  if (viewsStore !== null && (options.rollback || options.source === 'facts'))
+    throw new SetupError(
+      'Views that machines share (VIEWS_URL) are rebuilt from the stream, and do not go back.',
+    );
+  for (const concern of prepareDataDirectory(dataDir)) process.stderr.write(`${concern}\n`);
+  const lock = await lockDataDirectory(dataDir, {
     name: 'rebuild',
-    taken: `Another rebuild runs on the data directory ${config.dataDir}: let it end, or stop it.`,
+    taken: `Another rebuild runs on the data directory ${dataDir}: let it end, or stop it.`,
   });
   try {
-    // Read again under the lock: another rebuild may just have switched.
-    const active = readActiveEpoch(config.dataDir) as ActiveEpoch;
-    if (options.clean) {
-      const removed = clean(config.dataDir, active);
-      process.stdout.write(
-        removed.length === 0
-          ? 'there was nothing to delete\n'
-          : `deleted views ${removed.join(', ')}; views ${active.epoch} stay\n`,
-      );
-      return 0;
-    }
-    const archive = await archiveOf(options.fromBackup, options.keys ?? keysFolder(config.dataDir));
-    const work = options.rollback ? rollBack : rebuild;
-    return await withReplaySettings(
-      config,
-      run,
-      { throttle: options.throttle, archive, hint: 'npm run rebuild' },
-      (settings) => work(settings, active, options),
-    );
+    if (options.clean) return viewsStore === null ? cleanOwn(dataDir) : cleanShared(dataDir);
+    const archive = await archiveOf(options.fromBackup, options.keys ?? keysFolder(dataDir));
+    const how = { throttle: options.throttle, archive, hint: 'npm run rebuild' };
+    return await withReplaySettings(config, run, how, (settings) => {
+      if (viewsStore !== null) return rebuildShared(viewsStore, config.streamReplicas, settings, options);
+      // Read again under the lock: another rebuild may just have switched.
+      const active = readActiveEpoch(dataDir) as ActiveEpoch;
+      return options.rollback ? rollBack(settings, active, options) : rebuild(settings, active, options);
+    });
   } finally {
     lock.release();
   }
 }
 
-/** Rebuilds the views that machines share. */
-async function runShared(
-  run: CommandRun,
-  options: Options,
-  config: Config,
-  place: ObjectStoreOptions,
-): Promise<number> {
-  const { rollback, source, fromBackup, keys } = options;
-  if (rollback || source === 'facts')
-    throw new SetupError(
-      'Views that machines share (VIEWS_URL) are rebuilt from the stream, and do not go back.',
-    );
-  for (const concern of prepareDataDirectory(config.dataDir)) process.stderr.write(`${concern}\n`);
-  const lock = await lockDataDirectory(config.dataDir, {
-    name: 'rebuild',
-    taken: `Another rebuild runs on the data directory ${config.dataDir}: let it end, or stop it.`,
-  });
-  try {
-    if (options.clean) {
-      rmSync(sharedRebuildFolder(config.dataDir), { recursive: true, force: true });
-      return 0;
-    }
-    const archive = await archiveOf(fromBackup, keys ?? keysFolder(config.dataDir));
-    const how = { throttle: options.throttle, archive, hint: 'npm run rebuild' };
-    return await withReplaySettings(config, run, how, (settings) =>
-      rebuildShared(place, config.streamReplicas, settings, options),
-    );
-  } finally {
-    lock.release();
-  }
+function cleanOwn(dataDir: string): number {
+  const active = readActiveEpoch(dataDir) as ActiveEpoch;
+  const removed = clean(dataDir, active);
+  process.stdout.write(
+    removed.length === 0
+      ? 'there was nothing to delete\n'
+      : `deleted views ${removed.join(', ')}; views ${active.epoch} stay\n`,
+  );
+  return 0;
+}
+
+function cleanShared(dataDir: string): number {
+  const folder = sharedRebuildFolder(dataDir);
+  process.stdout.write(
+    existsSync(folder) ? 'deleted the unfinished rebuild\n' : 'there was nothing to delete\n',
+  );
+  rmSync(folder, { recursive: true, force: true });
+  return 0;
 }
 
 /**

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Generations, type MadeState } from '../cluster/generations.ts';
 import { Mirror } from '../cluster/mirror.ts';
-import { openViewsBucket, ViewsKeys } from '../cluster/views-bucket.ts';
+import { openPlace } from '../cluster/place.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { SetupError } from '../errors.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
@@ -21,7 +21,6 @@ import {
   type Epoch,
 } from '../store/epochs/epochs.ts';
 import { copyClosedState, COPY_FILE } from '../store/live/state-copy.ts';
-import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { ErasureLedger } from '../stream/ledgers/erasure-ledger.ts';
 import { Retentions } from '../stream/ledgers/retentions.ts';
@@ -42,11 +41,8 @@ export async function openGenerations(
   connection: StreamConnection,
   replicas: number,
 ): Promise<Generations> {
-  const bucket = await openViewsBucket(connection, replicas);
   return new Generations({
-    bucket,
-    store: new ObjectStore(place),
-    keys: await ViewsKeys.open(bucket, place.url),
+    ...(await openPlace(connection, place, replicas)),
     // Without an answer, the copy before it does: the stream has what came since.
     askForCopy: (key) =>
       requestAnswer(connection, sharedCopySubject(key), COPY_MS).then(
@@ -96,13 +92,8 @@ export async function rebuildShared(
       'Workers of another version make the views that answer: rebuild them with that version.',
     );
   const folder = takeUp(sharedRebuildFolder(dataDir), JSON.stringify({ ...views, generations: before }));
-  const bucket = await openViewsBucket(connection, replicas);
-  const store = new ObjectStore(place);
-  const keys = await ViewsKeys.open(bucket, place.url);
   const mirror = new Mirror({
-    bucket,
-    store,
-    keys,
+    ...(await openPlace(connection, place, replicas)),
     sayLost: () => undefined,
     folder,
     keepsOthers: true,

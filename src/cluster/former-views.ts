@@ -30,17 +30,20 @@ export class FormerViews {
     this.#options = options;
   }
 
-  /** Deletes the objects and keys of views that were replaced long enough ago. Returns the number of shards. */
-  async clean(): Promise<number> {
+  /**
+   * Deletes the objects and keys of views that were replaced long enough ago, while the views of a scope answer. Returns
+   * the number of shards.
+   */
+  async clean(scope: string): Promise<number> {
     const { bucket, store, keys, now, keepMs = KEEP_MS } = this.#options;
     const active = (await readKey<ActiveViews>(bucket, keys.active))?.value;
-    if (active === undefined) return 0;
+    if (active === undefined || keys.scopeOf(active) !== scope) return 0;
     const former = new Set(active.former);
     let cleaned = 0;
-    for (const { scope, key, stateKey, objects } of await keys.known(bucket)) {
-      if (!former.has(scope)) continue;
-      const seenAt = this.#seenAt.get(scope) ?? now();
-      this.#seenAt.set(scope, seenAt);
+    for (const { scope: other, key, stateKey, objects } of await keys.known(bucket)) {
+      if (!former.has(other)) continue;
+      const seenAt = this.#seenAt.get(other) ?? now();
+      this.#seenAt.set(other, seenAt);
       if (now() - seenAt < keepMs) continue;
       const published = await bucket.get(key);
       const state = await readKey<StoredState>(bucket, stateKey);

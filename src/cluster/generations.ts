@@ -10,19 +10,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import { sha256Of } from '../domain/file-digest.ts';
-import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
-import { completeUntil } from '../store/published/manifest.ts';
+import type { ObjectStore } from '../store/objects/object-store.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { generationIn } from './state-copies.ts';
+import { generationIn, isDownloaded } from './state-copies.ts';
 import {
   NO_STATE,
   readKey,
+  readReached,
+  readState,
   writeKey,
   type ActiveViews,
   type KnownShard,
   type PublishedShard,
   type SharedDefinition,
-  type StateObject,
   type StoredState,
   type ViewsKeys,
 } from './views-bucket.ts';
@@ -81,9 +81,7 @@ export class Generations {
   async reached(instanceId: string): Promise<number> {
     const { bucket, keys, shardOf } = this.#options;
     const views = await this.#active();
-    const entry = await readKey<PublishedShard>(bucket, keys.shard(views, shardOf(instanceId, views.shards)));
-    const manifest = entry?.value.manifest ?? null;
-    return manifest === null ? 0 : completeUntil(manifest);
+    return Math.max(0, await readReached(bucket, keys.shard(views, shardOf(instanceId, views.shards))));
   }
 
   /**
@@ -131,16 +129,14 @@ export class Generations {
   async answering(): Promise<{ readonly views: SharedDefinition; readonly generations: readonly number[] }> {
     const { bucket, keys } = this.#options;
     const views = await this.#active();
-    const generations: number[] = [];
-    for (let shard = 0; shard < views.shards; shard += 1) {
-      const state = await readKey<StoredState>(bucket, keys.state(views, shard));
-      generations.push((state?.value ?? NO_STATE).generation);
-    }
-    return { views, generations };
+    const shards = Array.from({ length: views.shards }, (_, shard) => keys.state(views, shard));
+    const states = await Promise.all(shards.map((key) => readState(bucket, key)));
+    return { views, generations: states.map(({ generation }) => generation) };
   }
 
   /**
-   * Replaces the states of all shards of the views that answer, `views`. Resolves once all machines see what was made of them.
+   * Replaces the states of all shards of the views that answer, `views`. Resolves once all machines see what was made of
+   * them.
    *
    * @throws SetupError when data was taken out of a shard since `generation`, or an owner does not take part
    */
@@ -172,7 +168,7 @@ export class Generations {
     const left: string[] = [];
     for (const { scope, shard, shards, key, stateKey } of await keys.known(bucket)) {
       if (shardOf(instanceId, shards) !== shard) continue;
-      const { begunAt, generation } = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
+      const { begunAt, generation } = await readState(bucket, stateKey);
       const published = (await readKey<PublishedShard>(bucket, key))?.value;
       if (begunAt < since || (published?.manifest != null && published.generation < generation))
         left.push(`the object store has shard ${shard} of ${shards} from before it`);
@@ -243,8 +239,9 @@ export class Generations {
   ): Promise<{ readonly sequence: number; readonly generation: number }> {
     const { bucket, store, askForCopy } = this.#options;
     const isOwned = await askForCopy(key);
-    const { copies, generation } = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
-    for (const copy of copies) if (await isFetched(store, copy, file, signal)) return { ...copy, generation };
+    const { copies, generation } = await readState(bucket, stateKey);
+    for (const copy of copies)
+      if (await isDownloaded(store, copy, file, signal)) return { ...copy, generation };
     throw new SetupError(
       `The object store has no copy of the state of shard ${shard}${isOwned ? '' : ', and no worker has it open'}: look at the ` +
         'log of the workers, and try again.',
@@ -278,7 +275,7 @@ export class Generations {
     copies: readonly string[],
   ): Promise<string[]> {
     const { bucket, store } = this.#options;
-    const state = (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
+    const state = await readState(bucket, stateKey);
     // A state of which nothing was taken may have the content of the one before it, and so its name.
     const named = new Set([...Object.values(files), ...state.copies].map(({ name }) => name));
     const former = new Set(copies);
@@ -309,19 +306,5 @@ export class Generations {
         );
       await sleep(LOOK_MS);
     }
-  }
-}
-
-async function isFetched(
-  store: Pick<ObjectStore, 'download'>,
-  { name, sha256 }: StateObject,
-  file: string,
-  signal: AbortSignal,
-): Promise<boolean> {
-  try {
-    return (await store.download(name, file, sha256, signal)) && existsSync(file);
-  } catch (error) {
-    if (error instanceof DamagedObjectError) return false;
-    throw error;
   }
 }

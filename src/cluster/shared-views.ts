@@ -18,7 +18,6 @@ import {
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
-import { completeUntil } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { FormerViews } from './former-views.ts';
 import { ShardUploads } from './shard-uploads.ts';
@@ -26,11 +25,11 @@ import { StateCopies } from './state-copies.ts';
 import {
   drainedIn,
   readKey,
+  readReached,
+  readState,
   writeKey,
   type ActiveViews,
-  type PublishedShard,
   type SharedDefinition,
-  type StoredState,
   type ViewsKeys,
 } from './views-bucket.ts';
 
@@ -58,7 +57,7 @@ export interface SharedViewsOptions {
   readonly stream: {
     readonly first: () => Promise<number>;
     readonly newestOf: (shard: number, shards: number) => Promise<number>;
-    /** Returns the shards among `others` that have partitions of a shard among `shards`. */
+    /** Returns the shards among `others` that have instances of a shard among `shards`. */
     readonly sharedWith: (shard: number, shards: number, others: number) => readonly number[];
     /** Calls back with the names of objects of a shard's key that machines cannot read. Returns what ends it. */
     readonly hearLost: (key: string, hear: (name: string) => void) => () => void;
@@ -111,9 +110,7 @@ export class SharedViews implements SharedShards {
         'the object store does not answer: the worker goes on with the state that this machine has',
       );
     }
-    const entry = await readKey<PublishedShard>(bucket, keys.shard(views, shard));
-    const manifest = entry?.value.manifest ?? null;
-    const seen = manifest === null ? 0 : completeUntil(manifest);
+    const seen = Math.max(0, await readReached(bucket, keys.shard(views, shard)));
     const has = taken?.sequence ?? copies.own;
     if (has < seen && (await stream.first()) > Math.max(has, 0) + 1)
       throw new SetupError(
@@ -202,7 +199,7 @@ export class SharedViews implements SharedShards {
   }
 
   follow(directoryOf: (shard: number) => string, onBegun: () => Promise<void>): { stop(): Promise<void> } {
-    const { bucket, views, logger } = this.#options;
+    const { bucket, keys, views, logger } = this.#options;
     let seen = -1;
     let generations = '';
     const looking = repeat(LOOK_MS, 1, async () => {
@@ -210,7 +207,8 @@ export class SharedViews implements SharedShards {
         const newest = await bucket.newestRevision(`${this.scope}.*.state`);
         if (newest === seen) return;
         const shards = Array.from({ length: views.shards }, (_, shard) => shard);
-        const now = (await Promise.all(shards.map((shard) => this.#generationOf(shard)))).join();
+        const states = shards.map((shard) => readState(bucket, keys.state(views, shard)));
+        const now = (await Promise.all(states)).map(({ generation }) => generation).join();
         if (now !== generations) await onBegun();
         generations = now;
         const isLeft = await Promise.all(shards.map((shard) => this.#isLeftVoid(shard, directoryOf(shard))));
@@ -227,20 +225,13 @@ export class SharedViews implements SharedShards {
     };
   }
 
-  async #generationOf(shard: number): Promise<number> {
-    const { bucket, keys, views } = this.#options;
-    return (await readKey<StoredState>(bucket, keys.state(views, shard)))?.value.generation ?? 0;
-  }
-
   /** Deletes what other views left that ours replaced. */
   #cleanFormer(): ReturnType<typeof repeat> {
-    const { bucket, store, keys, views, logger } = this.#options;
+    const { bucket, store, keys, logger } = this.#options;
     const former = new FormerViews({ bucket, store, keys, now: () => performance.now() });
     return repeat(CLEAN_MS, 1, async () => {
       try {
-        const active = await readKey<ActiveViews>(bucket, keys.active);
-        if (active === null || keys.scopeOf(active.value) !== keys.scopeOf(views)) return;
-        const shards = await former.clean();
+        const shards = await former.clean(this.scope);
         if (shards > 0)
           logger.info({ event: 'former_views_deleted', shards }, 'views that answer no more were deleted');
       } catch (error) {
@@ -313,13 +304,8 @@ export class SharedViews implements SharedShards {
   /** The sequence up to which each shard is published completely; -1 where nothing is. */
   #reached(views: SharedDefinition): Promise<number[]> {
     const { bucket, keys } = this.#options;
-    return Promise.all(
-      Array.from({ length: views.shards }, async (_, shard) => {
-        const entry = await readKey<PublishedShard>(bucket, keys.shard(views, shard));
-        const manifest = entry?.value.manifest ?? null;
-        return manifest === null ? -1 : completeUntil(manifest);
-      }),
-    );
+    const shards = Array.from({ length: views.shards }, (_, shard) => keys.shard(views, shard));
+    return Promise.all(shards.map((key) => readReached(bucket, key)));
   }
 }
 

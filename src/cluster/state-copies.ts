@@ -16,7 +16,14 @@ import { sha256Of } from '../domain/file-digest.ts';
 import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
 import { readManifest, removePublished } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { NO_STATE, readKey, writeKey, type StateObject, type StoredState } from './views-bucket.ts';
+import {
+  NO_STATE,
+  readKey,
+  readState,
+  writeKey,
+  type StateObject,
+  type StoredState,
+} from './views-bucket.ts';
 
 const GENERATION_FILE = 'GENERATION';
 const FETCHED = 'fetched.duckdb';
@@ -57,7 +64,7 @@ export class StateCopies {
   }
 
   async #stored(): Promise<StoredState> {
-    return (await readKey<StoredState>(this.#options.bucket, this.#options.key))?.value ?? NO_STATE;
+    return readState(this.#options.bucket, this.#options.key);
   }
 
   /** Stream sequence of the state in the folder, as far as it was published; -1 if there is none, or it is damaged. */
@@ -122,11 +129,7 @@ export class StateCopies {
 
   async #isFetched(copy: StateObject, file: string): Promise<boolean> {
     const { store, shard, logger } = this.#options;
-    try {
-      if (await store.download(copy.name, file, copy.sha256)) return true;
-    } catch (error) {
-      if (!(error instanceof DamagedObjectError)) throw error;
-    }
+    if (await isDownloaded(store, copy, file)) return true;
     logger.warn(
       { event: 'state_copy_lost', shard, sequence: copy.sequence },
       'a copy of a shard is gone from the object store, or damaged',
@@ -164,6 +167,21 @@ export class StateCopies {
     } finally {
       for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
     }
+  }
+}
+
+/** Downloads a copy to a file. Returns false if the object is gone or damaged. */
+export async function isDownloaded(
+  store: Pick<ObjectStore, 'download'>,
+  { name, sha256 }: StateObject,
+  file: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  try {
+    return await store.download(name, file, sha256, signal);
+  } catch (error) {
+    if (error instanceof DamagedObjectError) return false;
+    throw error;
   }
 }
 

@@ -186,7 +186,7 @@ export async function statusOf(
   if (views === undefined) return null;
   const shards = Array.from({ length: views.shards }, async (_, shard) => {
     const published = (await readKey<PublishedShard>(bucket, keys.shard(views, shard)))?.value;
-    const state = (await readKey<StoredState>(bucket, keys.state(views, shard)))?.value ?? NO_STATE;
+    const state = await readState(bucket, keys.state(views, shard));
     const manifest = published?.manifest ?? null;
     return {
       shard,
@@ -232,6 +232,17 @@ export async function readKey<T>(
 ): Promise<{ readonly value: T; readonly revision: number } | null> {
   const entry = await bucket.get(key);
   return entry === null ? null : { value: JSON.parse(entry.value) as T, revision: entry.revision };
+}
+
+/** The copies of a shard's state. */
+export async function readState(bucket: KeyValueBucket, stateKey: string): Promise<StoredState> {
+  return (await readKey<StoredState>(bucket, stateKey))?.value ?? NO_STATE;
+}
+
+/** The sequence up to which a shard is published completely; -1 if nothing is. */
+export async function readReached(bucket: KeyValueBucket, key: string): Promise<number> {
+  const manifest = (await readKey<PublishedShard>(bucket, key))?.value.manifest ?? null;
+  return manifest === null ? -1 : completeUntil(manifest);
 }
 
 /** Writes a key that still has a revision, or that does not exist (null). Returns the new one; null if it has changed. */

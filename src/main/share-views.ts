@@ -5,13 +5,13 @@
  */
 import { Mirror } from '../cluster/mirror.ts';
 import { SharedViews } from '../cluster/shared-views.ts';
-import { openViewsBucket, statusOf, ViewsKeys, type SharedDefinition } from '../cluster/views-bucket.ts';
+import { openPlace } from '../cluster/place.ts';
+import { statusOf, type SharedDefinition } from '../cluster/views-bucket.ts';
 import type { SharedShardFigures } from '../domain/service-health.ts';
 import type { SharedShards } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { mirrorFolder } from '../store/data-directory.ts';
-import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
 import { hearNotices, sendNotice } from '../stream/notices.ts';
@@ -26,11 +26,8 @@ export async function shareViews(
   replicas: number,
   logger: Logger,
 ): Promise<SharedShards> {
-  const bucket = await openViewsBucket(connection, replicas);
   return new SharedViews({
-    bucket,
-    store: new ObjectStore(place),
-    keys: await ViewsKeys.open(bucket, place.url),
+    ...(await openPlace(connection, place, replicas)),
     views,
     stream: {
       first: async () => (await readExtent(connection)).firstSequence,
@@ -68,17 +65,14 @@ export async function mirrorViews(
     logger,
   }: { readonly dataDir: string; readonly replicas: number; readonly logger: Logger },
 ): Promise<FollowedViews> {
-  const bucket = await openViewsBucket(connection, replicas);
-  const keys = await ViewsKeys.open(bucket, place.url);
+  const shared = await openPlace(connection, place, replicas);
   const mirror = new Mirror({
-    bucket,
-    store: new ObjectStore(place),
-    keys,
+    ...shared,
     sayLost: (key, name) => sendNotice(connection, lostObjectSubject(key), { name }),
     folder: mirrorFolder(dataDir),
     logger,
   });
   const newestOf = (shard: number, shards: number): Promise<number> =>
     lastSequenceOf(connection, partitionsOf(shard, shards));
-  return { mirror, status: async () => (await statusOf(bucket, keys, newestOf)) ?? [] };
+  return { mirror, status: async () => (await statusOf(shared.bucket, shared.keys, newestOf)) ?? [] };
 }

@@ -15,16 +15,20 @@ const PASS_EVERY_MS = 5000;
 
 /** Finds the entries of a shard. */
 export class OwnEntries {
-  readonly #next: StreamConsumer['next'];
+  readonly #entries: Pick<StreamConsumer, 'next'>;
   readonly #isOurs: (instanceId: string) => boolean;
   readonly #now: () => number;
   /** The newest entry of others behind the last one that was applied. */
   #passed: Delivered | null = null;
   #appliedAt: number;
 
-  /** `next`: the entries of the partitions. `now`: milliseconds that never go back. */
-  constructor(next: StreamConsumer['next'], isOurs: (instanceId: string) => boolean, now: () => number) {
-    this.#next = next;
+  /** `entries`: those of the partitions. `now`: milliseconds that never go back. */
+  constructor(
+    entries: Pick<StreamConsumer, 'next'>,
+    isOurs: (instanceId: string) => boolean,
+    now: () => number,
+  ) {
+    this.#entries = entries;
     this.#isOurs = isOurs;
     this.#now = now;
     this.#appliedAt = now();
@@ -35,7 +39,7 @@ export class OwnEntries {
     const until = this.#now() + options.waitMs;
     for (;;) {
       const waitMs = Math.max(0, until - this.#now());
-      const read = await this.#next({ ...options, waitMs });
+      const read = await this.#entries.next({ ...options, waitMs });
       const ours = read.filter((entry) => this.#has(entry));
       const last = read.at(-1);
       if (last !== undefined) this.#passed = last === ours.at(-1) ? null : last;

@@ -264,6 +264,7 @@ class WorkingShard implements Shard {
     this.#marks = new WorkMarkFile(directory);
     const guard = options.guard ?? (() => Promise.resolve());
     const { shard, active } = options;
+    const isOurs = ownOf(options);
     this.#writer = options.openWriter?.({ shard, directory, guard });
     this.#alerts = options.openAlerts?.({ shard, shards: active.shards, directory, guard });
     this.#loop = new WorkerLoop({
@@ -278,16 +279,12 @@ class WorkingShard implements Shard {
       marks: this.#marks,
       decode: (bytes, sequence) => {
         const { requests } = decodeRecord(bytes);
-        // Of a partition that several shards read, each counts its own instances.
-        const isOurs = (id: string): boolean =>
-          active.shards <= PARTITIONS || shardOf(id, active.shards) === shard;
-        const isCarried = (id: string): boolean => sequence <= (store.carried.get(id.toLowerCase()) ?? 0);
-        return requests.map((request) => {
-          const { instanceId, messages } = request;
-          const counts = isOurs(instanceId) && !isCarried(instanceId);
-          if (isOurs(instanceId)) this.#messages += messages.length;
-          return counts ? request : erasedRequest(request);
-        });
+        const ours = isOurs === null ? requests : requests.filter(({ instanceId }) => isOurs(instanceId));
+        for (const request of ours) this.#messages += request.messages.length;
+        if (isOurs === null && store.carried.size === 0) return requests;
+        const counts = (id: string): boolean =>
+          isOurs?.(id) !== false && sequence > (store.carried.get(id.toLowerCase()) ?? 0);
+        return requests.map((request) => (counts(request.instanceId) ? request : erasedRequest(request)));
       },
       setAside: options.setAside,
       guard,
@@ -397,10 +394,19 @@ function wantOf(error: unknown): { readonly event: string; readonly fact: string
   return null;
 }
 
+/** Tells the instances of a shard, where several shards read its partitions; else null. */
+function ownOf({
+  active: { shards },
+  shard,
+}: Pick<ShardOptions, 'active' | 'shard'>): ((instanceId: string) => boolean) | null {
+  return shards <= PARTITIONS ? null : (instanceId) => shardOf(instanceId, shards) === shard;
+}
+
 async function openStream(
-  { connection, logger, shard, dataDir, active }: ShardOptions,
+  options: ShardOptions,
   { sequence, lastEntry, partitions }: SourceStart,
 ): Promise<ShardSource> {
+  const { connection, logger, shard, dataDir } = options;
   const consumer = await openConsumer(connection, {
     startSequence: sequence + 1,
     lastEntry,
@@ -412,11 +418,10 @@ async function openStream(
       ),
   });
   const closing = new AbortController();
-  const next = (limits: Parameters<typeof consumer.next>[0]): Promise<Delivered[]> => consumer.next(limits);
-  const isOurs = (id: string): boolean => shardOf(id, active.shards) === shard;
-  const own = new OwnEntries(next, isOurs, () => performance.now());
+  const isOurs = ownOf(options);
+  const own = isOurs === null ? null : new OwnEntries(consumer, isOurs, () => performance.now());
   return {
-    next: active.shards <= PARTITIONS ? next : (limits) => own.next(limits),
+    next: (limits) => (own ?? consumer).next(limits),
     isPaused: () => isPaused(dataDir, Date.now()),
     closing: closing.signal,
     fetch: (wanted) => readStored(connection, wanted, closing.signal),

@@ -264,7 +264,7 @@ describe('what an erasure takes out of a shared shard', () => {
       await writeKey(bucket, keys.state(OTHERS, 0), state, null);
       await writeKey(bucket, keys.active, { ...VIEWS, former: [keys.scopeOf(OTHERS)] }, null);
       const former = new FormerViews({ bucket, store: objects.store, keys, now: () => 0, keepMs: 0 });
-      await former.clean();
+      await former.clean(keys.scopeOf(VIEWS));
       // An erasure while it is away.
       await generations().recount(
         makingIn(folder.path, new AbortController().signal),

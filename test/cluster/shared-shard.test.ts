@@ -681,11 +681,11 @@ describe('a shared shard', () => {
       ok((await objectsOf(VIEWS)).length > 0 && kept.length > 0);
       let now = 0;
       const former = new FormerViews({ bucket, store: objects.store, keys, now: () => now, keepMs: 1000 });
-      equal(await former.clean(), 0);
+      equal(await former.clean(keys.scopeOf(others)), 0);
       now = 999;
-      equal(await former.clean(), 0);
+      equal(await former.clean(keys.scopeOf(others)), 0);
       now = 1000;
-      equal(await former.clean(), 1);
+      equal(await former.clean(keys.scopeOf(others)), 1);
       deepEqual([await objectsOf(VIEWS), await objectsOf(others)], [[], kept]);
       deepEqual(
         (await keys.known(bucket)).map(({ scope, shard }) => [scope, shard]).toSorted(),

@@ -22,15 +22,17 @@ async function passed(reads: readonly (readonly [at: number, ids: string])[]): P
   let sequence = 0;
   const waiting = [...reads];
   const own = new OwnEntries(
-    async ({ waitMs }) => {
-      const [at, ids] = waiting[0] ?? [Infinity, ''];
-      if (at > now + waitMs) {
-        now += waitMs;
-        return [];
-      }
-      waiting.shift();
-      now = Math.max(now, at);
-      return Promise.all([...ids].map((id) => entry((sequence += 1), id === '-' ? '' : id)));
+    {
+      async next({ waitMs }) {
+        const [at, ids] = waiting[0] ?? [Infinity, ''];
+        if (at > now + waitMs) {
+          now += waitMs;
+          return [];
+        }
+        waiting.shift();
+        now = Math.max(now, at);
+        return Promise.all([...ids].map((id) => entry((sequence += 1), id === '-' ? '' : id)));
+      },
     },
     (id) => id === 'a',
     () => now,

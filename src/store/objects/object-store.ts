@@ -128,6 +128,47 @@ export class ObjectStore {
     return `${this.#base}/${`${this.#prefix}${name}`.split('/').map(encodeURIComponent).join('/')}`;
   }
 
+  /**
+   * Sends one request. What ends the wait is raced with the answer, too: Node may forget that a signal ends a request once
+   * the objects between the two are collected.
+   */
+  async #answer(
+    method: string,
+    url: string,
+    { body, signal }: { readonly body: Blob | undefined; readonly signal: AbortSignal | undefined },
+  ): Promise<Response> {
+    const ending = new AbortController();
+    const ended = Promise.withResolvers<never>();
+    ended.promise.catch(() => undefined);
+    const end = (reason: unknown): void => {
+      ended.reject(reason);
+      ending.abort(reason);
+    };
+    const abort = (): void => end(signal?.reason);
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+    const timer = setTimeout(
+      () => end(new Error('no answer in time')),
+      ANSWER_MS + (body?.size ?? 0) / LEAST_BYTES_PER_MS,
+    );
+    try {
+      const asking = this.#client.fetch(url, {
+        method,
+        ...(body === undefined ? {} : { body }),
+        // What is written and the keys to it go to no other place.
+        redirect: 'error',
+        signal: ending.signal,
+      });
+      return await Promise.race([asking, ended.promise]);
+    } catch (error) {
+      throw new ObjectStoreError(`${method} ${url}`, null, { cause: error });
+    } finally {
+      // The content of an answer may take longer.
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
   #ask(
     method: string,
     url: string,
@@ -136,26 +177,7 @@ export class ObjectStore {
     const what = `${method} ${url}`;
     return retrying(
       async () => {
-        const late = new AbortController();
-        const timer = setTimeout(
-          () => late.abort(new Error('no answer in time')),
-          ANSWER_MS + (body?.size ?? 0) / LEAST_BYTES_PER_MS,
-        );
-        let answer: Response;
-        try {
-          answer = await this.#client.fetch(url, {
-            method,
-            ...(body === undefined ? {} : { body }),
-            // What is written and the keys to it go to no other place.
-            redirect: 'error',
-            signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
-          });
-        } catch (error) {
-          throw new ObjectStoreError(what, null, { cause: error });
-        } finally {
-          // The content of an answer may take longer.
-          clearTimeout(timer);
-        }
+        const answer = await this.#answer(method, url, { body, signal });
         if (answer.ok || (answer.status === 404 && method !== 'PUT')) return answer;
         await answer.body?.cancel();
         throw new ObjectStoreError(what, answer.status);
