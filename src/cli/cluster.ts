@@ -62,8 +62,11 @@ function draining(isDrained: boolean): ReturnType<typeof action> {
       if (machine === undefined) throw new UsageError('MACHINE is missing: "status" shows the names.');
       return onViews(async ({ bucket, keys }) => {
         const isNew = await setDrained(bucket, keys, machine, isDrained);
-        const what = isDrained ? 'hands its shards over, and takes none' : 'takes shards';
-        process.stdout.write(`${machine} ${what}${isNew ? '' : ' already'}\n`);
+        const what = isDrained
+          ? 'hands its shards over now, and takes none until "undrain"'
+          : 'takes its part of the shards again';
+        const isSo = isDrained ? 'was drained before' : 'was not drained';
+        process.stdout.write(`${machine} ${isNew ? what : isSo}\n`);
       });
     },
   });
