@@ -162,6 +162,7 @@ const environment = z.object({
     32 * MIB,
     2 ** 53 - 1,
   ),
+  MIRROR_BYTES: integer(20 * GIB, 64 * MIB, 2 ** 53 - 1),
   QUERY_THREADS: integer(Math.min(2, availableParallelism()), 1, 256),
   SHUTDOWN_MS: integer(10_000, 100, 600_000),
   LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
@@ -264,6 +265,8 @@ export interface Config {
   readonly queryWaiters: number;
   /** Memory of concurrent queries in web, bytes; one that needs more runs alone. */
   readonly queryMemoryBytes: number;
+  /** Most bytes of published files on the disk of a machine that shares views. */
+  readonly mirrorBytes: number;
   /** Threads of one query. */
   readonly queryThreads: number;
   /** Limit on an orderly shutdown. */
@@ -368,6 +371,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = readEnvironment()): Config {
     queryWaitMs: values.QUERY_WAIT_MS,
     queryWaiters: values.QUERY_WAITERS,
     queryMemoryBytes: values.QUERY_MEMORY_BYTES,
+    mirrorBytes: values.MIRROR_BYTES,
     queryThreads: values.QUERY_THREADS,
     shutdownMs: values.SHUTDOWN_MS,
     logLevel: values.LOG_LEVEL,

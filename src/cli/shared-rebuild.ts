@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Generations, type MadeState } from '../cluster/generations.ts';
 import { Mirror } from '../cluster/mirror.ts';
 import { openPlace } from '../cluster/place.ts';
+import { SegmentCache } from '../cluster/segment-cache.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { SetupError } from '../errors.ts';
 import { writeDefinition } from '../store/epochs/definition.ts';
@@ -92,11 +93,13 @@ export async function rebuildShared(
       'Workers of another version make the views that answer: rebuild them with that version.',
     );
   const folder = takeUp(sharedRebuildFolder(dataDir), JSON.stringify({ ...views, generations: before }));
+  const cache = new SegmentCache();
   const mirror = new Mirror({
     ...(await openPlace(connection, place, replicas)),
     sayLost: () => undefined,
     folder,
-    keepsOthers: true,
+    cache,
+    bringsAll: true,
     logger,
   });
   try {
@@ -122,6 +125,7 @@ export async function rebuildShared(
     });
   } finally {
     await mirror.close();
+    await cache.close();
   }
   rmSync(folder, { recursive: true, force: true });
 }

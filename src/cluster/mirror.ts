@@ -5,10 +5,9 @@
  * Test: test/cluster/shared-shard.test.ts.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inTurns } from '../domain/in-turns.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { epochsOn, shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
@@ -22,6 +21,7 @@ import {
   type Manifest,
 } from '../store/published/manifest.ts';
 import type { KeyValueBucket, KeyValueWatch } from '../stream/kv/key-value.ts';
+import type { FileSource, SegmentCache } from './segment-cache.ts';
 import type { ActiveViews, PublishedShard, SharedDefinition, StoredFile, ViewsKeys } from './views-bucket.ts';
 
 export interface MirrorOptions {
@@ -32,16 +32,15 @@ export interface MirrorOptions {
   readonly sayLost: (key: string, name: string) => void;
   /** Folder of the copy, with `views/ACTIVE` as in a data directory. */
   readonly folder: string;
-  /** Builds of other views in the folder are left there. Default false. */
-  readonly keepsOthers?: boolean;
+  /** The files in the folder. The caller closes it. */
+  readonly cache: SegmentCache;
+  /** True to bring all files before a manifest, and to leave other builds in the folder. Default false. */
+  readonly bringsAll?: boolean;
   readonly logger: Logger;
 }
 
-/** Time for which files of a replaced manifest stay, milliseconds. */
-const GRACE_MS = 10_000;
 const PAUSE_MS = 500;
 const LOOK_MS = 1000;
-const AT_ONCE = 4;
 const SEGMENT_FILE = /\.duckdb$/;
 
 interface Followed {
@@ -61,6 +60,7 @@ export class Mirror {
   #before: Followed | null = null;
   #watch: KeyValueWatch;
   #wake: () => void = () => undefined;
+  #filling: Promise<void> | null = null;
   readonly #running: Promise<void>;
 
   constructor(options: MirrorOptions) {
@@ -73,6 +73,7 @@ export class Mirror {
     this.#closing.abort();
     this.#wake();
     await this.#running;
+    await this.#filling;
     await this.#watch.close();
   }
 
@@ -106,6 +107,7 @@ export class Mirror {
       });
       try {
         await this.#sync();
+        await this.#tidy();
       } catch (error) {
         if (signal.aborted) return;
         this.#options.logger.warn(
@@ -144,9 +146,26 @@ export class Mirror {
     writeActiveEpoch(folder, { epoch: followed.epoch, shards: active.shards });
     followed.isActive = true;
     this.#before = null;
-    for (const epoch of this.#options.keepsOthers === true ? [] : epochsOn(folder))
-      if (epoch !== followed.epoch)
-        rmSync(join(folder, 'views', String(epoch)), { recursive: true, force: true });
+  }
+
+  /** Deletes what nobody reads any more, and brings more ahead of its readers. */
+  async #tidy(): Promise<void> {
+    const { cache, folder, logger, bringsAll = false } = this.#options;
+    await cache.tidy();
+    const read = [this.#before, this.#followed].map((each) => each?.epoch);
+    if (bringsAll || this.#followed?.isActive !== true) return;
+    for (const epoch of epochsOn(folder)) {
+      const views = join(folder, 'views', String(epoch));
+      if (!read.includes(epoch) && cache.isLeft(views)) rmSync(views, { recursive: true, force: true });
+    }
+    this.#filling ??= cache
+      .fill()
+      .catch((error: unknown) =>
+        logger.debug({ event: 'mirror_not_filled', err: error }, 'a file could not be brought ahead'),
+      )
+      .finally(() => {
+        this.#filling = null;
+      });
   }
 
   /** A folder is named by what it holds, so files of an earlier run of the process are used again. */
@@ -165,44 +184,47 @@ export class Mirror {
             ...this.#options,
             key: keys.shard(views, shard),
             directory: shardDirectory(folder, epoch, shard),
-            signal: this.#closing.signal,
           }),
       ),
     };
   }
 }
 
-interface FollowedShardOptions extends Pick<MirrorOptions, 'store' | 'logger' | 'sayLost'> {
+interface FollowedShardOptions extends Pick<
+  MirrorOptions,
+  'store' | 'logger' | 'sayLost' | 'cache' | 'bringsAll'
+> {
   readonly key: string;
   readonly directory: string;
-  readonly signal: AbortSignal;
 }
 
 /** The folder of one shard. */
 class FollowedShard {
   readonly key: string;
   readonly #options: FollowedShardOptions;
-  readonly #replaced = new Map<string, number>();
   #applied: Manifest | null;
   /** Part of the names of files: raised when they are damaged. */
   #generation = 0;
   /** True from a note of damage until all files were read again. */
   #isDamaged = false;
+  /** What was applied last, or left out. */
+  #seen: PublishedShard | null = null;
 
   constructor(options: FollowedShardOptions) {
     this.key = options.key;
     this.#options = options;
-    const { directory } = options;
+    const { directory, bringsAll } = options;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const manifest = readManifest(directory);
-    this.#applied = manifest !== null && findMissingFile(directory, manifest) === null ? manifest : null;
+    const isUsable = manifest !== null && (!bringsAll || findMissingFile(directory, manifest) === null);
+    this.#applied = isUsable ? manifest : null;
     const named = manifest === null ? new Set<string>() : filesOf(manifest);
-    for (const file of readdirSync(directory)) {
-      if (file.endsWith('.tmp')) rmSync(join(directory, file));
-      if (!SEGMENT_FILE.test(file)) continue;
+    const found = readdirSync(directory);
+    for (const file of [...named, ...found])
       this.#generation = Math.max(this.#generation, Number(/-(\d+)\.duckdb$/.exec(file)?.[1] ?? 0));
-      if (!named.has(file)) this.#replaced.set(file, performance.now());
-    }
+    for (const file of found)
+      if (file.endsWith('.tmp') || (SEGMENT_FILE.test(file) && !named.has(file)))
+        rmSync(join(directory, file));
   }
 
   /** The sequence up to which the folder has all; -1 if it has nothing. */
@@ -211,64 +233,76 @@ class FollowedShard {
   }
 
   async sync(entry: PublishedShard | null): Promise<void> {
-    const { directory } = this.#options;
-    this.#removeReplaced();
+    const { directory, cache, bringsAll } = this.#options;
     if (notedDamage(directory, 'segments') !== null && !this.#isDamaged) {
       this.#isDamaged = true;
       // Under new names, as readers have the damaged files open.
       this.#generation += 1;
       this.#applied = null;
     }
-    const manifest = entry?.manifest ?? null;
-    if (entry === null || manifest === null) return;
-    const renamed = byContent(manifest, entry.files, this.#generation);
-    if (this.#hasSeen(renamed.manifest)) return;
-    await this.#download(renamed.files);
-    writeManifest(directory, renamed.manifest);
-    if (this.#isDamaged) clearDamage(directory, 'segments');
-    this.#isDamaged = false;
-    for (const file of readdirSync(directory))
-      if (SEGMENT_FILE.test(file) && !renamed.files.has(file) && !this.#replaced.has(file))
-        this.#replaced.set(file, performance.now());
-    this.#applied = renamed.manifest;
-  }
-
-  /** True if the folder has this manifest, or one of which readers must not go back to this one. */
-  #hasSeen(manifest: Manifest): boolean {
+    if (entry?.manifest == null || (entry === this.#seen && this.#applied !== null)) return;
+    const { manifest, files } = byContent(entry.manifest, entry.files, this.#generation);
     const before = this.#applied;
-    if (before === null) return false;
-    if (manifest.sequence < before.sequence || completeUntil(manifest) < completeUntil(before)) return true;
-    return manifest.seq === before.seq && JSON.stringify(manifest.tables) === JSON.stringify(before.tables);
+    if (before === null || !isEarlier(manifest, before)) {
+      const sources = new Map([...files].map(([file, stored]) => [file, this.#sourceOf(stored)]));
+      cache.add(directory, sources);
+      if (before === null || !isSame(manifest, before)) {
+        await cache.bring(directory, bringsAll ? all(files.keys()) : this.#ahead(manifest));
+        writeManifest(
+          directory,
+          manifest,
+          Object.fromEntries([...files].map(([file, { bytes }]) => [file, bytes])),
+        );
+        cache.keep(directory, new Set(files.keys()));
+        if (this.#isDamaged) clearDamage(directory, 'segments');
+        this.#isDamaged = false;
+        this.#applied = manifest;
+      }
+    }
+    this.#seen = entry;
   }
 
-  async #download(files: ReadonlyMap<string, StoredFile>): Promise<void> {
-    const { store, directory, signal, sayLost } = this.#options;
-    const missing: string[] = [];
-    for (const file of files.keys()) {
-      this.#replaced.delete(file);
-      if (!existsSync(join(directory, file))) missing.push(file);
+  /** The files that come before the manifest: small ones, and those of tables that were read, with a file before each. */
+  #ahead(manifest: Manifest): Map<string, string | null> {
+    const { directory, cache } = this.#options;
+    const ahead = new Map<string, string | null>();
+    for (const [table, segments] of Object.entries(manifest.tables)) {
+      const before = this.#applied?.tables[table] ?? [];
+      const read = before.find(({ file }) => cache.has(join(directory, file)))?.file ?? null;
+      for (const { file } of segments) if (read !== null || file.startsWith('newest-')) ahead.set(file, read);
     }
-    await inTurns(missing, AT_ONCE, async (file) => {
-      const { name, sha256 } = files.get(file)!;
-      const isRead = await store
-        .download(name, join(directory, file), sha256, signal)
-        .catch((error: unknown) => {
-          if (error instanceof DamagedObjectError) return false;
-          throw error;
-        });
+    return ahead;
+  }
+
+  #sourceOf({ name, sha256, bytes }: SizedFile): FileSource {
+    const { store, sayLost } = this.#options;
+    const fetch = async (path: string, signal: AbortSignal): Promise<void> => {
+      const isRead = await store.download(name, path, sha256, signal).catch((error: unknown) => {
+        if (error instanceof DamagedObjectError) return false;
+        throw error;
+      });
       if (isRead) return;
       sayLost(this.key, name);
       throw new Error(`the object ${name} is gone or damaged: its owner is told`);
-    });
+    };
+    return { bytes, fetch };
   }
+}
 
-  #removeReplaced(): void {
-    for (const [file, since] of this.#replaced) {
-      if (performance.now() - since < GRACE_MS) continue;
-      rmSync(join(this.#options.directory, file), { force: true });
-      this.#replaced.delete(file);
-    }
-  }
+interface SizedFile extends StoredFile {
+  readonly bytes: number;
+}
+
+const all = (files: Iterable<string>): Map<string, null> =>
+  new Map(Array.from(files, (file) => [file, null]));
+
+/** True if readers of one manifest must not go on to another one. */
+function isEarlier(manifest: Manifest, before: Manifest): boolean {
+  return manifest.sequence < before.sequence || completeUntil(manifest) < completeUntil(before);
+}
+
+function isSame(manifest: Manifest, before: Manifest): boolean {
+  return manifest.seq === before.seq && JSON.stringify(manifest.tables) === JSON.stringify(before.tables);
 }
 
 /** Names files by their content: another owner may give the same name to other rows. */
@@ -276,14 +310,15 @@ function byContent(
   manifest: Manifest,
   stored: PublishedShard['files'],
   generation: number,
-): { readonly manifest: Manifest; readonly files: ReadonlyMap<string, StoredFile> } {
-  const files = new Map<string, StoredFile>();
+): { readonly manifest: Manifest; readonly files: ReadonlyMap<string, SizedFile> } {
+  const files = new Map<string, SizedFile>();
   const renamed = (file: string): string => {
     const object = stored[file];
-    if (object === undefined) throw new Error(`no object holds ${file}`);
+    const bytes = manifest.sizes?.[file];
+    if (object === undefined || bytes === undefined) throw new Error(`no object holds ${file}`);
     const kind = file.startsWith('newest-') ? 'newest' : 'merged';
     const name = `${kind}-${object.sha256}-${generation}.duckdb`;
-    files.set(name, object);
+    files.set(name, { ...object, bytes });
     return name;
   };
   const tables = Object.entries(manifest.tables).map(([table, segments]) => [

@@ -4,6 +4,7 @@
  * Test: test/cluster/machines.test.ts.
  */
 import { Mirror } from '../cluster/mirror.ts';
+import type { SegmentCache } from '../cluster/segment-cache.ts';
 import { SharedViews } from '../cluster/shared-views.ts';
 import { openPlace } from '../cluster/place.ts';
 import { statusOf, type SharedDefinition } from '../cluster/views-bucket.ts';
@@ -62,14 +63,21 @@ export async function mirrorViews(
   {
     dataDir,
     replicas,
+    cache,
     logger,
-  }: { readonly dataDir: string; readonly replicas: number; readonly logger: Logger },
+  }: {
+    readonly dataDir: string;
+    readonly replicas: number;
+    readonly cache: SegmentCache;
+    readonly logger: Logger;
+  },
 ): Promise<FollowedViews> {
   const shared = await openPlace(connection, place, replicas);
   const mirror = new Mirror({
     ...shared,
     sayLost: (key, name) => sendNotice(connection, lostObjectSubject(key), { name }),
     folder: mirrorFolder(dataDir),
+    cache,
     logger,
   });
   const newestOf = (shard: number, shards: number): Promise<number> =>

@@ -23,6 +23,7 @@ import { createFeedbackTaker, type FeedbackTaker } from '../web/ingest/feedback-
 import { createIngestor } from '../web/ingest/ingestor.ts';
 import { createInstanceCreator, type InstanceCreator } from '../web/ingest/instance-creator.ts';
 import { createPreparer } from '../web/ingest/preparer.ts';
+import { SegmentCache } from '../cluster/segment-cache.ts';
 import { orExit, runProcess, type Lifecycle } from '../lifecycle.ts';
 import { createLogger } from '../logger.ts';
 import { ChangesReader } from '../query/changes/changes-reader.ts';
@@ -107,6 +108,7 @@ const log = createLogger({ name: 'web', level: config.logLevel });
 const [ingests, answers] = [config.serve !== 'query', config.serve !== 'ingest'];
 /** The data directory whose views it reads: its own, or the copy of those that machines share. */
 const VIEWS_FOLDER = config.viewsStore === null ? config.dataDir : mirrorFolder(config.dataDir);
+const MIRRORED = new SegmentCache({ mostBytes: config.mirrorBytes });
 const nowMicros = (): number => Date.now() * 1000;
 
 /** Parts that exist only after NATS has answered. */
@@ -229,8 +231,12 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
   if (answers && config.viewsStore !== null) {
     const { dataDir, streamReplicas: replicas } = config;
     const { mirrorViews } = await import('./share-views.ts');
-    const followed = await mirrorViews(connection, config.viewsStore, { dataDir, replicas, logger: log });
-    lifecycle.opened('mirror', () => followed.mirror.close());
+    const shared = { dataDir, replicas, cache: MIRRORED, logger: log };
+    const followed = await mirrorViews(connection, config.viewsStore, shared);
+    lifecycle.opened('mirror', async () => {
+      await followed.mirror.close();
+      await MIRRORED.close();
+    });
     awaited.sharedShards.set(followed.status);
   }
   const registry = await openRegistry(connection, { replicas: config.streamReplicas });
@@ -401,6 +407,7 @@ async function openQuery(
         memoryBytes,
         memoryBytesAlone: ALONE * queryMemoryBytes,
         spillDirectory: spillDirectory(config.dataDir, 'web'),
+        ...(config.viewsStore === null ? {} : { files: MIRRORED }),
         onLost: failed('reader_lost', 'a database of a reader failed and is replaced'),
       }),
     onError: failed('readers_failed', 'the views cannot be opened with their new number of shards'),

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FormerViews } from '../../src/cluster/former-views.ts';
 import { Generations } from '../../src/cluster/generations.ts';
 import { Mirror } from '../../src/cluster/mirror.ts';
+import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
 import {
@@ -196,7 +197,8 @@ describe('what an erasure takes out of a shared shard', () => {
         keys,
         sayLost: () => undefined,
         folder: folder.path,
-        keepsOthers: true,
+        cache: new SegmentCache(),
+        bringsAll: true,
         logger,
       });
     try {

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FormerViews } from '../../src/cluster/former-views.ts';
 import { Generations } from '../../src/cluster/generations.ts';
 import { Mirror } from '../../src/cluster/mirror.ts';
+import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { SharedViews } from '../../src/cluster/shared-views.ts';
 import { ShardUploads, type ShardUploadsOptions } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
@@ -138,6 +139,7 @@ describe('a shared shard', () => {
       keys,
       sayLost: (...lost) => sayLost(...lost),
       folder: folder.path,
+      cache: new SegmentCache(),
       logger,
     });
     const seen = (messages: number): Promise<number> =>
@@ -459,12 +461,14 @@ describe('a shared shard', () => {
   it('is not read of other views until all their shards are there', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
+    let now = 0;
     const mirror = new Mirror({
       bucket,
       store: objects.store,
       keys,
       sayLost: (...lost) => sayLost(...lost),
       folder: folder.path,
+      cache: new SegmentCache({ now: () => now }),
       logger,
     });
     const others = { definition: 'fact:2 model:a', shards: 2 };
@@ -483,7 +487,8 @@ describe('a shared shard', () => {
       await writeKey(bucket, keys.shard(others, 1), await entry(), null);
       await eventually(() => readActiveEpoch(folder.path)!.shards === 2);
       equal(await countedMessages(folder.path), 300);
-      equal(readdirSync(join(folder.path, 'views')).length, 2);
+      now = 20_000;
+      await eventually(() => readdirSync(join(folder.path, 'views')).length === 2);
       await uploads.close();
     } finally {
       await mirror.close();
@@ -709,6 +714,7 @@ describe('a shared shard', () => {
       keys,
       sayLost: (...lost) => sayLost(...lost),
       folder: folder.path,
+      cache: new SegmentCache(),
       logger,
     });
     try {

@@ -22,6 +22,13 @@ interface Cached {
   failed: boolean;
 }
 
+/** A statement over files. */
+export interface Expanded {
+  readonly sql: string;
+  readonly bindings: Bindings | undefined;
+  readonly files: ReadonlySet<string>;
+}
+
 /** Most cached results. */
 const MAX_CACHED = 1000;
 
@@ -48,7 +55,7 @@ export class AttachedSegments {
     this.#aliases = aliases;
   }
 
-  /** Attaches all files, or none. Rejects when `isOpen` then returns false, as the database is no longer in use. */
+  /** Attaches all files, or none; those that come when they are read wait for `lent`. Rejects when `isOpen` then returns false, as the database is no longer in use. */
   static async attach(
     database: Reading,
     directory: string,
@@ -95,11 +102,17 @@ export class AttachedSegments {
     statement: Statement,
     tables: ReadonlyMap<string, PublishedTable>,
     only?: readonly Segment[],
-  ): { readonly sql: string; readonly bindings: Bindings | undefined } {
-    return expandTables(sql, statement, tables, {
+  ): Expanded {
+    const files = new Set<string>();
+    const expanded = expandTables(sql, statement, tables, {
       segmentsOf: (table) => only ?? this.manifest.tables[table] ?? [],
-      catalogOf: ({ file }) => this.#aliases.get(join(this.directory, file)) as string,
+      catalogOf: ({ file }) => {
+        const path = join(this.directory, file);
+        files.add(path);
+        return this.#aliases.get(path) as string;
+      },
     });
+    return { ...expanded, files };
   }
 
   /** See `Snapshot.cached`. */

@@ -95,11 +95,12 @@ export function readManifest(directory: string): Manifest | null {
   }
 }
 
-/** Replaces `CURRENT` by rename, atomically and durably. Adds the size of each file. */
-export function writeManifest(directory: string, manifest: Manifest): void {
-  const sizes = Object.fromEntries(
-    [...filesOf(manifest)].map((file) => [file, statSync(join(directory, file)).size]),
-  );
+/** Replaces `CURRENT` by rename, atomically and durably. Adds the size of each file: `sizes`, or of those in the folder. */
+export function writeManifest(
+  directory: string,
+  manifest: Manifest,
+  sizes: Manifest['sizes'] = sizesIn(directory, manifest),
+): void {
   const temporary = join(directory, `${CURRENT}.tmp`);
   writeFileSync(temporary, JSON.stringify({ ...manifest, sizes }), { mode: 0o600 });
   fsyncPath(temporary);
@@ -129,6 +130,12 @@ export function findMissingFile(directory: string, manifest: Manifest): string |
     if (size !== expected) return `${file} has ${size} bytes, not ${expected}`;
   }
   return null;
+}
+
+function sizesIn(directory: string, manifest: Manifest): Record<string, number> {
+  return Object.fromEntries(
+    [...filesOf(manifest)].map((file) => [file, statSync(join(directory, file)).size]),
+  );
 }
 
 export function filesOf(manifest: Manifest): ReadonlySet<string> {

@@ -4,6 +4,7 @@
  *
  * Test: test/store/published/lost-database.test.ts, test/store/published/turns-of-readers.test.ts.
  */
+import { createHash } from 'node:crypto';
 import { Turns } from '../../domain/turns.ts';
 import {
   DatabaseError,
@@ -28,6 +29,24 @@ export interface ReadingOptions {
   /** Memory limit for a statement that needs more, bytes; it runs alone. */
   readonly memoryBytesAlone?: number;
   readonly spillDirectory?: string;
+  /** Brings the files when they are read. Default: they are there. */
+  readonly files?: SegmentFiles;
+}
+
+/** Closes a file, which then goes. */
+export type LetGo = (path: string) => Promise<void>;
+
+/** Files that come when they are read. */
+export interface SegmentFiles {
+  /**
+   * Brings a file, which stays until `leave`. Afterwards it may go: then `letGo` is called first.
+   *
+   * @throws AppError SERVICE_UNAVAILABLE when it does not come
+   */
+  take(path: string, letGo: LetGo): Promise<void>;
+  leave(path: string): void;
+  /** `letGo` is not called any more. */
+  forget(letGo: LetGo): void;
 }
 
 /** Most concurrent streams: each may keep a sorted answer in memory or spill it. */
@@ -35,7 +54,7 @@ const MAX_STREAMS = 4;
 const STREAMS_PER_CALLER = 2;
 
 /** The methods that a reader uses. */
-export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'run' | 'stream' | 'close'>;
+export type Reading = Pick<ReadingDatabase, 'use' | 'leave' | 'lend' | 'run' | 'stream' | 'close'>;
 
 /** The database of a reader. */
 export class ReadingDatabase {
@@ -47,6 +66,8 @@ export class ReadingDatabase {
   readonly #turns: Turns;
   /** Attached files by path, with the number of users. */
   readonly #files = new Map<string, { alias: string; users: number }>();
+  /** Files that are attached when they are read, by path. */
+  readonly #lent = new Map<string, Promise<unknown>>();
   readonly #working = new Set<Promise<unknown>>();
   /** Each place is a stream. Its reader may take any time, so no caller waits for a place. */
   readonly #streaming = new Turns({
@@ -94,8 +115,9 @@ export class ReadingDatabase {
     return new ReadingDatabase(options, database, admin, connections);
   }
 
-  /** Attaches a file unless it is attached. Returns its catalog name. */
+  /** Attaches a file unless it is attached, or waits for `lend` to do so. Returns its catalog name. */
   async use(file: string): Promise<string> {
+    if (this.#options.files !== undefined) return catalogOf(file);
     const known = this.#files.get(file);
     if (known !== undefined) {
       known.users += 1;
@@ -115,6 +137,34 @@ export class ReadingDatabase {
     if (known.users > 0) return;
     this.#files.delete(file);
     await this.#track(() => this.#admin.run(`detach ${known.alias}`));
+  }
+
+  /**
+   * Brings and attaches files, which stay until the returned function is called; null if all files are there.
+   *
+   * @throws AppError SERVICE_UNAVAILABLE when one does not come
+   */
+  lend(paths: ReadonlySet<string>): Promise<() => void> | null {
+    const { files } = this.#options;
+    return files === undefined ? null : this.#track(() => this.#lend(files, paths));
+  }
+
+  async #lend(files: SegmentFiles, paths: ReadonlySet<string>): Promise<() => void> {
+    const taken: string[] = [];
+    const giveBack = (): void => {
+      for (const path of taken.splice(0)) files.leave(path);
+    };
+    const brought = await Promise.allSettled(
+      Array.from(paths, async (path) => {
+        await files.take(path, this.#letGo);
+        taken.push(path);
+        await this.#attach(path);
+      }),
+    );
+    const failed = brought.find((each) => each.status === 'rejected');
+    if (failed === undefined) return giveBack;
+    giveBack();
+    throw failed.reason;
   }
 
   /**
@@ -165,10 +215,30 @@ export class ReadingDatabase {
     // Closing a connection under a running statement crashes the process.
     while (this.#working.size > 0) await Promise.allSettled(this.#working);
     this.#isClosed = true;
+    this.#options.files?.forget(this.#letGo);
     for (const connection of [...this.#idle.splice(0), ...this.#streams, this.#admin]) connection.close();
     this.#streams.clear();
     this.#database.close();
   }
+
+  async #attach(path: string): Promise<void> {
+    const known = this.#lent.get(path);
+    if (known !== undefined) {
+      await known;
+      return;
+    }
+    const attach = `attach ${quoted(path)} as ${catalogOf(path)} (read_only)`;
+    const attached = this.#track(() => this.#admin.run(attach));
+    this.#lent.set(path, attached);
+    attached.catch(() => this.#lent.delete(path));
+    await attached;
+  }
+
+  readonly #letGo: LetGo = async (path) => {
+    if (!this.#lent.has(path)) return;
+    await this.#lent.get(path)?.catch(() => undefined);
+    if (this.#lent.delete(path)) await this.#track(() => this.#admin.run(`detach ${catalogOf(path)}`));
+  };
 
   async #runAlone<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     try {
@@ -230,4 +300,9 @@ export class ReadingDatabase {
       throw error;
     }
   }
+}
+
+/** The catalog name of a file that comes when it is read. */
+function catalogOf(path: string): string {
+  return `file_${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
 }

@@ -20,7 +20,7 @@ import {
   type Row,
 } from '../duckdb.ts';
 import { publishedTables, type PublishedTable, type View } from '../view-files.ts';
-import { AttachedSegments } from './attached-segments.ts';
+import { AttachedSegments, type Expanded } from './attached-segments.ts';
 import { HeldTables, type HeldRows, type HeldSpec } from './held-rows.ts';
 import {
   completeUntil,
@@ -244,15 +244,23 @@ export class SnapshotReader {
 
   #all(attached: AttachedSegments, sql: string, statement: Statement, caller: string): Promise<Row[]> {
     const expanded = attached.expand(sql, statement, this.#tables);
-    return this.#asked(attached, (connection) => connection.all(expanded.sql, expanded.bindings), caller);
+    return this.#asked(
+      attached,
+      expanded,
+      (connection) => connection.all(expanded.sql, expanded.bindings),
+      caller,
+    );
   }
 
   async #asked<T>(
     { database, directory }: AttachedSegments,
+    { files }: Expanded,
     ask: (connection: Connection) => Promise<T>,
     caller: string,
   ): Promise<T> {
+    const lending = database.lend(files);
     try {
+      if (lending !== null) await lending;
       return await database.run(ask, caller);
     } catch (error) {
       this.#leaveIfLost(database, error);
@@ -260,6 +268,8 @@ export class SnapshotReader {
       if (damaged) noteDamage(directory, 'segments', reasonOf(error));
       // The caller tries again with another database.
       throw damaged && !isFault(error, 'invalidated') ? beingMade(error) : error;
+    } finally {
+      void givenBack(lending);
     }
   }
 
@@ -279,7 +289,8 @@ export class SnapshotReader {
       run: (connection: Connection, sql: string, bindings: Bindings | undefined) => Promise<T>,
     ): Promise<T> => {
       const expanded = attached.expand(sql, { rows: { rows } }, this.#tables, segments);
-      return this.#asked(attached, (connection) => run(connection, expanded.sql, expanded.bindings), caller);
+      const { sql: statement, bindings } = expanded;
+      return this.#asked(attached, expanded, (connection) => run(connection, statement, bindings), caller);
     };
     const selected = Object.entries({
       ...columns,
@@ -313,12 +324,16 @@ export class SnapshotReader {
     const { database } = attached;
     const expanded = attached.expand(sql, statement, this.#tables);
     const copy = `copy (${expanded.sql}) to ${target}`;
+    const lending = database.lend(expanded.files);
     try {
+      if (lending !== null) await lending;
       const written = await database.run((connection) => connection.one(copy, expanded.bindings), caller);
       return written?.['Count'] as number;
     } catch (error) {
       this.#leaveIfLost(database, error);
       throw error;
+    } finally {
+      void givenBack(lending);
     }
   }
 
@@ -330,13 +345,17 @@ export class SnapshotReader {
   ): AsyncGenerator<Row[]> {
     const { database, directory } = attached;
     const expanded = attached.expand(sql, { bindings: {}, ...statement }, this.#tables);
+    const lending = database.lend(expanded.files);
     try {
+      if (lending !== null) await lending;
       yield* database.stream(expanded.sql, expanded.bindings ?? {}, caller);
     } catch (error) {
       this.#leaveIfLost(database, error);
       if (isDamage(error)) noteDamage(directory, 'segments', reasonOf(error));
       if (isFault(error, 'out-of-memory')) throw tooLittleMemory(error);
       throw isDamage(error) ? beingMade(error) : error;
+    } finally {
+      void givenBack(lending);
     }
   }
 
@@ -446,6 +465,11 @@ export class SnapshotReader {
     this.#stamp = stamp;
     await previous?.retire();
   }
+}
+
+async function givenBack(lending: Promise<() => void> | null): Promise<void> {
+  const giveBack = await lending?.catch(() => undefined);
+  giveBack?.();
 }
 
 /** Time to wait for the first `CURRENT` of a shard: its first files appear a moment earlier. */

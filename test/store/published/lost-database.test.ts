@@ -46,6 +46,7 @@ describe('a reader whose database DuckDB has invalidated', () => {
         const reading: Reading = {
           use: (file) => real.use(file),
           leave: (file) => real.leave(file),
+          lend: (paths) => real.lend(paths),
           run: (work) =>
             real.run((connection) => {
               const left = failAfter[place];
