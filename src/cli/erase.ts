@@ -34,7 +34,7 @@ import { action, runCommand, UsageError, uuid, type CommandRun, type Work } from
 import { onRegistry, withRegistry } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
 import { openErasedViews } from './erased-views.ts';
-import { openGenerations } from './shared-rebuild.ts';
+import { openGenerations } from '../cluster/place.ts';
 import { tableOf } from './table.ts';
 
 const USAGE = `Usage:

@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import type { Making } from '../cluster/generations.ts';
-import { openGenerations } from './shared-rebuild.ts';
+import { openGenerations } from '../cluster/place.ts';
 import type { Config } from '../config.ts';
 import { SetupError } from '../errors.ts';
 import { spillDirectory } from '../store/data-directory.ts';

@@ -3,10 +3,11 @@
  *
  * Test: test/cli/rebuild.test.ts.
  */
-import { existsSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { keysFolder } from '../worker/backup/keys.ts';
-import { loadConfig } from '../config.ts';
+import { loadConfig, type Config } from '../config.ts';
+import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { count } from '../domain/progress.ts';
 import { SetupError } from '../errors.ts';
 import { clean, rebuild, rollBack, type RebuildOptions } from '../worker/rebuild/rebuild.ts';
@@ -16,9 +17,10 @@ import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { checkBackup } from './backup-files.ts';
 import { action, oneOf, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
+import { withConnection } from './nats-access.ts';
 import { openProgress } from './progress.ts';
 import { withReplaySettings } from './replay-settings.ts';
-import { rebuildShared, sharedRebuildFolder } from './shared-rebuild.ts';
+import { abandonShared, joinRebuild, rebuildShared, sharedRebuildFolder } from './shared-rebuild.ts';
 
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
@@ -35,14 +37,17 @@ messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run co
   --keys FOLDER where the key of that backup is, when not in DATA_DIR/backup-keys
   --force       switch even if the comparison finds differences; with --rollback: without catching up
   --rollback    bring the views from before the last switch up to date, and switch back to them
-  --clean       delete an unfinished rebuild and the views kept for --rollback`;
+  --clean       delete an unfinished rebuild and the views kept for --rollback
+  --join        with views that machines share: take part in the rebuild that another machine has begun, as workers do by
+                themselves`;
 
-interface Options extends Omit<RebuildOptions, 'except' | 'forget' | 'handOver'> {
+interface Options extends Omit<RebuildOptions, 'except' | 'forget'> {
   readonly throttle: number | null;
   readonly fromBackup: string | undefined;
   readonly keys: string | undefined;
   readonly rollback: boolean;
   readonly clean: boolean;
+  readonly join: boolean;
 }
 
 const rebuildViews = action({
@@ -55,17 +60,20 @@ const rebuildViews = action({
     force: { type: 'boolean' },
     rollback: { type: 'boolean' },
     clean: { type: 'boolean' },
+    join: { type: 'boolean' },
   },
   read(values) {
-    const { force = false, rollback = false, clean: cleaning = false } = values;
+    const { force = false, rollback = false, clean: cleaning = false, join = false } = values;
     const { keys, 'from-backup': fromBackup, 'to-latest': toLatest = false } = values;
     if (keys !== undefined && fromBackup === undefined)
       throw new UsageError('--keys belongs to --from-backup');
     // With --rollback it would delete the views to go back to.
     if (cleaning && Object.keys(values).length > 1) throw new UsageError('--clean stands alone');
+    if (join && Object.keys(values).some((name) => name !== 'join' && name !== 'throttle'))
+      throw new UsageError('--join goes with --throttle only');
     const throttle = values.throttle === undefined ? null : wholeNumber('--throttle', values.throttle);
     const source = values.source === undefined ? null : oneOf(['stream', 'facts'], '--source', values.source);
-    const how = { toLatest, force, rollback, clean: cleaning };
+    const how = { toLatest, force, rollback, clean: cleaning, join };
     return (run) => runLocked(run, { source, throttle, fromBackup, keys, ...how });
   },
 });
@@ -73,24 +81,30 @@ const rebuildViews = action({
 /** Runs the selected action while no other rebuild runs on the data directory. */
 async function runLocked(run: CommandRun, options: Options): Promise<number> {
   const config = loadConfig();
-  const { dataDir, viewsStore } = config;
+  const { dataDir, viewsStore, streamReplicas } = config;
   if (viewsStore === null && readActiveEpoch(dataDir) === null)
     throw new SetupError(`There are no views in ${dataDir} yet: "npm start" builds them.`);
   if (viewsStore !== null && (options.rollback || options.source === 'facts'))
     throw new SetupError(
       'Views that machines share (VIEWS_URL) are rebuilt from the stream, and do not go back.',
     );
+  if (viewsStore === null && options.join)
+    throw new SetupError('VIEWS_URL is not set: this machine shares its views with no other.');
   for (const concern of prepareDataDirectory(dataDir)) process.stderr.write(`${concern}\n`);
   const lock = await lockDataDirectory(dataDir, {
-    name: 'rebuild',
+    // Erasures need the other lock, and do not wait for a rebuild of all machines.
+    name: options.join ? 'rebuild-part' : 'rebuild',
     taken: `Another rebuild runs on the data directory ${dataDir}: let it end, or stop it.`,
   });
   try {
-    if (options.clean) return viewsStore === null ? cleanOwn(dataDir) : cleanShared(dataDir);
+    if (options.clean) return viewsStore === null ? cleanOwn(dataDir) : await cleanShared(config, viewsStore);
     const archive = await archiveOf(options.fromBackup, options.keys ?? keysFolder(dataDir));
     const how = { throttle: options.throttle, archive, hint: 'npm run rebuild' };
     return await withReplaySettings(config, run, how, (settings) => {
-      if (viewsStore !== null) return rebuildShared(viewsStore, config.streamReplicas, settings, options);
+      if (viewsStore !== null)
+        return options.join
+          ? joinRebuild(viewsStore, streamReplicas, settings)
+          : rebuildShared(viewsStore, streamReplicas, settings, options);
       // Read again under the lock: another rebuild may just have switched.
       const active = readActiveEpoch(dataDir) as ActiveEpoch;
       return options.rollback ? rollBack(settings, active, options) : rebuild(settings, active, options);
@@ -111,12 +125,14 @@ function cleanOwn(dataDir: string): number {
   return 0;
 }
 
-function cleanShared(dataDir: string): number {
-  const folder = sharedRebuildFolder(dataDir);
-  process.stdout.write(
-    existsSync(folder) ? 'deleted the unfinished rebuild\n' : 'there was nothing to delete\n',
+async function cleanShared(config: Config, place: ObjectStoreOptions): Promise<number> {
+  const isDeleted = await withConnection(config, { name: 'undertone rebuild' }, (connection) =>
+    abandonShared(place, config.streamReplicas, connection),
   );
-  rmSync(folder, { recursive: true, force: true });
+  rmSync(sharedRebuildFolder(config.dataDir), { recursive: true, force: true });
+  process.stdout.write(
+    isDeleted ? 'deleted the unfinished rebuild of all machines\n' : 'there was nothing to delete\n',
+  );
   return 0;
 }
 

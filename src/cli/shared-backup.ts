@@ -11,7 +11,7 @@ import type { MadeState } from '../cluster/generations.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { BackupWriter, CheckedBackup, Manifest } from './backup-files.ts';
-import { openGenerations } from './shared-rebuild.ts';
+import { openGenerations } from '../cluster/place.ts';
 
 /** Copies the states of the views that answer. `folder`: for files of this process. */
 export async function copySharedStates(

@@ -22,7 +22,9 @@ import {
   type ActiveViews,
   type KnownShard,
   type PublishedShard,
+  type RebuiltState,
   type SharedDefinition,
+  type StateObject,
   type StoredState,
   type ViewsKeys,
 } from './views-bucket.ts';
@@ -125,6 +127,16 @@ export class Generations {
     await this.#store(this.#options.keys.of(views, shard), state, signal);
   }
 
+  /** Uploads a state of a shard, with which a generation may begin later. */
+  async upload(
+    views: SharedDefinition,
+    shard: number,
+    state: Pick<MadeState, 'file' | 'sequence'>,
+    signal: AbortSignal,
+  ): Promise<StateObject> {
+    return this.#upload(this.#options.keys.of(views, shard), state, signal);
+  }
+
   /** The views that answer, with the generation of each shard. */
   async answering(): Promise<{ readonly views: SharedDefinition; readonly generations: readonly number[] }> {
     const { bucket, keys } = this.#options;
@@ -134,27 +146,28 @@ export class Generations {
     return { views, generations: states.map(({ generation }) => generation) };
   }
 
+  /** Generation of a shard of any views. */
+  async generationOf(views: SharedDefinition, shard: number): Promise<number> {
+    return (await readState(this.#options.bucket, this.#options.keys.state(views, shard))).generation;
+  }
+
   /**
-   * Replaces the states of all shards of the views that answer, `views`. Resolves once all machines see what was made of
-   * them.
+   * Replaces the states of all shards of the views that answer, `views`, by uploaded ones. Resolves once all machines see
+   * what was made of them.
    *
    * @throws SetupError when data was taken out of a shard since `generation`, or an owner does not take part
    */
   async replace(
     making: Pick<Making, 'signal' | 'withinMs'>,
     views: SharedDefinition,
-    states: readonly MadeState[],
+    states: readonly (StateObject & { readonly generation: number })[],
   ): Promise<void> {
-    const { bucket, keys } = this.#options;
-    const scope = keys.scopeOf(views);
-    if (keys.scopeOf(await this.#active()) !== scope)
+    const { keys } = this.#options;
+    if (keys.scopeOf(await this.#active()) !== keys.scopeOf(views))
       throw new SetupError('Other views answer meanwhile: try again with their version.');
     const begun: Begun[] = [];
-    for (const known of await keys.known(bucket)) {
-      const state = states[known.shard];
-      if (known.scope === scope && state !== undefined)
-        begun.push(await this.#store(known, state, making.signal));
-    }
+    for (const [shard, { name, sha256, sequence, generation }] of states.entries())
+      begun.push(await this.#begin(keys.of(views, shard), { name, sha256, sequence }, generation));
     for (const each of begun) await this.#whenPublished(making, each);
   }
 
@@ -206,16 +219,25 @@ export class Generations {
   }
 
   /** Stores a state as the beginning of the generation after its own. */
-  async #store(
-    known: KnownShard,
-    { file, sequence, generation }: MadeState,
+  async #store(known: KnownShard, state: MadeState, signal: AbortSignal): Promise<Begun> {
+    return this.#begin(known, await this.#upload(known, state, signal), state.generation);
+  }
+
+  async #upload(
+    { objects }: KnownShard,
+    { file, sequence }: Pick<MadeState, 'file' | 'sequence'>,
     signal: AbortSignal,
-  ): Promise<Begun> {
-    const { bucket, store } = this.#options;
-    const { stateKey, objects, shard } = known;
+  ): Promise<StateObject> {
     const sha256 = await sha256Of(file);
     const made = { name: `${objects}states/${sha256}`, sha256, sequence };
-    await store.upload(made.name, file, signal);
+    await this.#options.store.upload(made.name, file, signal);
+    return made;
+  }
+
+  /** Begins the generation after `generation` with an uploaded state. */
+  async #begin(known: KnownShard, made: StateObject, generation: number): Promise<Begun> {
+    const { bucket, store } = this.#options;
+    const { stateKey, objects, shard } = known;
     // With what an earlier run left that ended half way.
     const former = (await store.list(`${objects}states/`)).filter((name) => name !== made.name);
     for (;;) {
@@ -270,15 +292,17 @@ export class Generations {
 
   /** Objects of a shard that were made of an earlier generation. What its owner may be about to name is none of them. */
   async #formerOf(
-    { objects, stateKey }: KnownShard,
-    { run, files }: PublishedShard,
+    { objects, stateKey, rebuiltKey }: KnownShard,
+    { run, files, generation }: PublishedShard,
     copies: readonly string[],
   ): Promise<string[]> {
     const { bucket, store } = this.#options;
     const state = await readState(bucket, stateKey);
+    const rebuilt = (await readKey<RebuiltState>(bucket, rebuiltKey))?.value;
     // A state of which nothing was taken may have the content of the one before it, and so its name.
     const named = new Set([...Object.values(files), ...state.copies].map(({ name }) => name));
     const former = new Set(copies);
+    if (rebuilt !== undefined && rebuilt.generation < generation) former.add(rebuilt.name);
     return (await store.list(objects)).filter((name) => {
       const mayBeNew = name.startsWith(`${objects}states/`)
         ? !former.has(name)

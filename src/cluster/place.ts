@@ -1,5 +1,6 @@
 /**
- * Opens what machines share at a place: the object store, the bucket, and the keys of the views in it.
+ * Opens what machines share at a place: the object store, the bucket, the keys of the views in it, and the generations
+ * of their states.
  *
  * Test: test/cluster/machines.test.ts.
  */
@@ -7,7 +8,13 @@ import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
+import { requestAnswer } from '../stream/request-reply.ts';
+import { sharedCopySubject, shardOf } from '../stream/subjects.ts';
+import { Generations } from './generations.ts';
 import { openViewsBucket, ViewsKeys } from './views-bucket.ts';
+
+/** Time for the owner of a shard to store a copy of its state. */
+const COPY_MS = 5 * 60_000;
 
 export interface SharedPlace {
   readonly bucket: KeyValueBucket;
@@ -22,4 +29,22 @@ export async function openPlace(
 ): Promise<SharedPlace> {
   const bucket = await openViewsBucket(connection, replicas);
   return { bucket, store: new ObjectStore(place), keys: await ViewsKeys.open(bucket, place.url) };
+}
+
+/** The generations of the views at a place. */
+export async function openGenerations(
+  place: ObjectStoreOptions,
+  connection: StreamConnection,
+  replicas: number,
+): Promise<Generations> {
+  return new Generations({
+    ...(await openPlace(connection, place, replicas)),
+    // Without an answer, the copy before it does: the stream has what came since.
+    askForCopy: (key) =>
+      requestAnswer(connection, sharedCopySubject(key), COPY_MS).then(
+        (answer) => answer !== null,
+        () => false,
+      ),
+    shardOf,
+  });
 }

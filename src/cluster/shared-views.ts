@@ -29,6 +29,7 @@ import {
   readState,
   writeKey,
   type ActiveViews,
+  type RebuiltState,
   type SharedDefinition,
   type ViewsKeys,
 } from './views-bucket.ts';
@@ -137,7 +138,7 @@ export class SharedViews implements SharedShards {
       prefix: keys.objects(views, shard),
       run: randomUUID(),
       guard,
-      kept: () => copies.kept(),
+      kept: async () => [...(await copies.kept()), ...(await this.#rebuilt(shard, generation))],
       generation,
       directory,
       shard,
@@ -250,6 +251,13 @@ export class SharedViews implements SharedShards {
     if (this.#used.has(shard)) this.#used.get(shard)?.();
     else await copies.forgetVoid();
     return copies.isVoid();
+  }
+
+  /** Name of the state that a rebuild has made of a shard of a generation, if there is one. */
+  async #rebuilt(shard: number, generation: number): Promise<readonly string[]> {
+    const { bucket, keys, views } = this.#options;
+    const made = (await readKey<RebuiltState>(bucket, keys.rebuilt(views, shard)))?.value;
+    return made?.generation === generation ? [made.name] : [];
   }
 
   #copiesOf(shard: number, directory: string): StateCopies {

@@ -52,6 +52,18 @@ export interface StoredState {
   readonly copies: readonly StateObject[];
 }
 
+/** A state that a rebuild has made of a shard, and that its owner does not have yet. */
+export interface RebuiltState extends StateObject {
+  /** The rebuild. */
+  readonly rebuild: string;
+  /** Generation of the shard before it: of another one, the state is void. */
+  readonly generation: number;
+  /** What the comparison found, a sentence each. */
+  readonly faults: readonly string[];
+  /** Name of the machine that made it. */
+  readonly machine: string;
+}
+
 /** Of a shard of which nothing was copied yet. */
 export const NO_STATE: StoredState = { generation: 0, begunAt: 0, at: 0, copies: [] };
 
@@ -114,6 +126,16 @@ export class ViewsKeys {
     return `${this.#place}.${digest(definition)}-${shards}`;
   }
 
+  /** Key of the rebuild of some views. */
+  rebuild(views: SharedDefinition): string {
+    return `${this.scopeOf(views)}.rebuild`;
+  }
+
+  /** Key of what a rebuild has made of a shard. */
+  rebuilt(views: SharedDefinition, shard: number): string {
+    return this.of(views, shard).rebuiltKey;
+  }
+
   shard(views: SharedDefinition, shard: number): string {
     return this.of(views, shard).key;
   }
@@ -152,7 +174,7 @@ export class ViewsKeys {
   #known(scope: string, shards: number, shard: number): KnownShard {
     const key = `${scope}.${shard}`;
     const objects = `${this.#installation}/${scope.slice(this.#place.length + 1)}/${shard}/`;
-    return { scope, shards, shard, key, stateKey: `${key}.state`, objects };
+    return { scope, shards, shard, key, stateKey: `${key}.state`, rebuiltKey: `${key}.rebuilt`, objects };
   }
 }
 
@@ -165,6 +187,7 @@ export interface KnownShard {
   readonly shard: number;
   readonly key: string;
   readonly stateKey: string;
+  readonly rebuiltKey: string;
   /** Beginning of the names of its objects. */
   readonly objects: string;
 }
@@ -249,7 +272,7 @@ export async function readReached(bucket: KeyValueBucket, key: string): Promise<
 export function writeKey(
   bucket: KeyValueBucket,
   key: string,
-  value: PublishedShard | StoredState | ActiveViews | readonly string[],
+  value: object,
   revision: number | null,
 ): Promise<number | null> {
   const text = JSON.stringify(value);

@@ -5,10 +5,13 @@
  */
 import { lockDataDirectory } from '../store/data-directory.ts';
 
-/** Returns false while another process holds the lock of a rebuild. */
-export async function isRebuildWanted(dataDir: string): Promise<boolean> {
+/** Returns false while another process holds the lock of a rebuild, or of its part in one. */
+export async function isRebuildWanted(
+  dataDir: string,
+  name: 'rebuild' | 'rebuild-part' = 'rebuild',
+): Promise<boolean> {
   try {
-    (await lockDataDirectory(dataDir, { name: 'rebuild', taken: 'taken' })).release();
+    (await lockDataDirectory(dataDir, { name, taken: 'taken' })).release();
     return true;
   } catch {
     return false;

@@ -179,6 +179,14 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
   const isShared = sharing !== null;
   const erasing = startAutoErase({ ledger, isRetentionDue, dataDir: config.dataDir, isShared, logger });
   lifecycle.opened('erasures', () => erasing.stop());
+  if (config.viewsStore !== null) {
+    const { joinRebuilds } = await import('./join-rebuilds.ts');
+    const views = { definition: currentDefinition(analysis.model), shards: config.shards };
+    const { viewsStore: place, streamReplicas: replicas, dataDir } = config;
+    const shared = { place, replicas, views, dataDir, isDrained: () => isDrained };
+    const joining = await joinRebuilds(connection, shared, logger);
+    lifecycle.opened('part in rebuilds', () => joining.stop());
+  }
   const { epoch } = active;
   const following = sharing?.follow(
     (shard) => shardDirectory(config.dataDir, epoch, shard),
@@ -244,11 +252,15 @@ async function openSharing(
 /** Deletes what commands left that ended half way, and that hold states from before: unless one runs now. */
 async function forgetUnfinished(): Promise<void> {
   const { dataDir } = config;
-  const lock = await lockDataDirectory(dataDir, { name: 'rebuild', taken: 'taken' }).catch(() => null);
-  if (lock === null) return;
-  for (const name of ['erasure', 'rebuild', 'backup'])
-    rmSync(join(dataDir, 'tmp', name), { recursive: true, force: true });
-  lock.release();
+  for (const [name, folders] of [
+    ['rebuild', ['erasure', 'rebuild', 'backup']],
+    ['rebuild-part', ['rebuild-part']],
+  ] as const) {
+    const lock = await lockDataDirectory(dataDir, { name, taken: 'taken' }).catch(() => null);
+    if (lock === null) continue;
+    for (const folder of folders) rmSync(join(dataDir, 'tmp', folder), { recursive: true, force: true });
+    lock.release();
+  }
 }
 
 /** Opens the registry for one list only: it holds more than a worker needs. */

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StreamConnection } from '../connection.ts';
 import { divideShards } from './divide-shards.ts';
-import { openKeyValue, type KeyValueBucket, type KeyValueWatch } from './key-value.ts';
+import { openKeyValue, type BucketOptions, type KeyValueBucket, type KeyValueWatch } from './key-value.ts';
 import { HeldLease, NotOursError, now, type Lease, type Written } from './lease.ts';
 
 /** A process that may hold leases. */
@@ -49,6 +49,14 @@ export interface LeaseOptions {
   readonly onLetGo: (lease: Lease) => Promise<void>;
   readonly replicas?: number;
   readonly timing?: Partial<LeaseTiming>;
+}
+
+/** Opens the bucket of leases: a key that is not renewed within `ttlMs` expires. All processes give the same. */
+export function openLeaseBucket(
+  connection: StreamConnection,
+  { ttlMs = TIMING.ttlMs, ...options }: BucketOptions,
+): Promise<KeyValueBucket> {
+  return openKeyValue(connection, 'leases', { ttlMs, ...options });
 }
 
 interface Announcement extends LeaseHolder {
@@ -103,9 +111,10 @@ export class Leases {
 
   /** Announces this process to the others. It takes no shards before `compete`. */
   static async open(connection: StreamConnection, options: LeaseOptions): Promise<Leases> {
-    const bucket = await openKeyValue(connection, 'leases', {
-      ttlMs: options.timing?.ttlMs ?? TIMING.ttlMs,
-      ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
+    const { replicas, timing } = options;
+    const bucket = await openLeaseBucket(connection, {
+      ...(replicas === undefined ? {} : { replicas }),
+      ...(timing?.ttlMs === undefined ? {} : { ttlMs: timing.ttlMs }),
     });
     const leases = new Leases(connection, bucket, options);
     await leases.#watch.loaded;

@@ -11,7 +11,7 @@ import { SnapshotReader, type Snapshot } from '../../store/published/snapshot-re
 import { loadViews, type View } from '../../store/view-files.ts';
 import { VIEWS_DIRECTORY } from '../current-definition.ts';
 import { agreementLine, readAgreement } from './verdicts.ts';
-import { compareBuilds, type Comparison, type Pair } from './comparison.ts';
+import { compareBuilds, type Comparison, type ComparisonOptions, type Pair } from './comparison.ts';
 
 /** Most tables that are named among those not compared. */
 const NAMED = 6;
@@ -29,6 +29,31 @@ export async function compareAtMark(
 ): Promise<{ outcome: Comparison | null; changes: string[]; verdicts: string | null }> {
   const liveDefinition = await readDefinition(shardDirectory(dataDir, next.from.epoch, 0));
   if (liveDefinition === null) return { outcome: null, changes: [], verdicts: null };
+  const directoriesOf = ({ shards }: Epoch, directory: (shard: number) => string): string[] =>
+    Array.from({ length: shards }, (_, shard) => directory(shard));
+  const live = directoriesOf(next.from, (shard) => pinnedDirectory(dataDir, next.epoch, shard));
+  const rebuilt = directoriesOf(next, (shard) => shardDirectory(dataDir, next.epoch, shard));
+  const pairs =
+    live.length === rebuilt.length
+      ? live.map((directory, shard) => ({ live: [directory], rebuilt: [rebuilt[shard] as string] }))
+      : [{ live, rebuilt }];
+  const definitions = { liveDefinition, rebuiltDefinition: definition };
+  const compared = await compareFolders({ dataDir, memoryBytes }, pairs, { ...definitions, except });
+  return { ...compared, changes: changesBetween(liveDefinition, definition) };
+}
+
+/** Folders of shards that together hold the same partitions of the stream. */
+export interface FolderPair {
+  readonly live: readonly string[];
+  readonly rebuilt: readonly string[];
+}
+
+/** Compares published shards in folders; see `compareAtMark`. Leaves out pairs of which nothing is live. */
+export async function compareFolders(
+  { dataDir, memoryBytes }: { readonly dataDir: string; readonly memoryBytes: number },
+  folders: readonly FolderPair[],
+  options: Pick<ComparisonOptions, 'liveDefinition' | 'rebuiltDefinition' | 'except'>,
+): Promise<{ outcome: Comparison; verdicts: string | null }> {
   const views = loadViews(VIEWS_DIRECTORY);
   const readers: SnapshotReader[] = [];
   const snapshots: Snapshot[] = [];
@@ -43,29 +68,13 @@ export async function compareAtMark(
     snapshots.push(...found);
     return found;
   };
-  const directoriesOf = ({ shards }: Epoch, directory: (shard: number) => string): string[] =>
-    Array.from({ length: shards }, (_, shard) => directory(shard));
   try {
-    const live = directoriesOf(next.from, (shard) => pinnedDirectory(dataDir, next.epoch, shard));
-    const rebuilt = directoriesOf(next, (shard) => shardDirectory(dataDir, next.epoch, shard));
     const pairs: Pair[] = [];
-    if (live.length === rebuilt.length) {
-      for (const [shard, directory] of live.entries()) {
-        const pair = { live: await open([directory]), rebuilt: await open([rebuilt[shard] as string]) };
-        if (pair.live.length > 0) pairs.push(pair);
-      }
-    } else {
-      pairs.push({ live: await open(live), rebuilt: await open(rebuilt) });
+    for (const { live, rebuilt } of folders) {
+      const pair = { live: await open(live), rebuilt: await open(rebuilt) };
+      if (pair.live.length > 0) pairs.push(pair);
     }
-    const outcome = await compareBuilds({
-      pairs,
-      views,
-      liveDefinition,
-      rebuiltDefinition: definition,
-      except,
-    });
-    const changes = changesBetween(liveDefinition, definition);
-    return { outcome, changes, verdicts: await verdictsOn(pairs) };
+    return { outcome: await compareBuilds({ pairs, views, ...options }), verdicts: await verdictsOn(pairs) };
   } finally {
     for (const snapshot of snapshots) snapshot.release();
     for (const reader of readers) await reader.close();

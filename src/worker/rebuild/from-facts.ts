@@ -142,27 +142,40 @@ async function makeShard(
     }
     progress.line(`a worker has views ${live.epoch} open: copying them first`);
   }
-  return withCopy(settings, live, next, shard, async (copy) => {
+  const { connection } = settings;
+  const copyTo = (to: string): Promise<unknown> => copyShard(connection, dataDir, live, shard, to);
+  return withCopy(copyTo, shardDirectory(dataDir, next.epoch, shard), async (copy) => {
     await forget?.(copy, shard);
     return refoldFrom(copy);
   });
 }
 
-/** Runs `work` on a copy of a live database. The copy lies beside the shard that is built from it, and is deleted. */
+/**
+ * Runs `work` on a copy of a live database. The copy lies beside `directory`, the shard that is built from it, and is
+ * deleted.
+ */
 async function withCopy<T>(
-  { connection, dataDir }: Pick<ReplaySettings, 'connection' | 'dataDir'>,
-  live: Epoch,
-  next: Epoch,
-  shard: number,
+  copyTo: (file: string) => Promise<unknown>,
+  directory: string,
   work: (file: string) => Promise<T>,
 ): Promise<T> {
-  const copy = `${shardDirectory(dataDir, next.epoch, shard)}.facts`;
+  const copy = `${directory}.facts`;
   try {
-    await copyShard(connection, dataDir, live, shard, copy);
+    await copyTo(copy);
     return await work(copy);
   } finally {
     for (const suffix of ['', '.wal']) rmSync(`${copy}${suffix}`, { force: true });
   }
+}
+
+/** The live state of a shard. */
+export interface LiveState {
+  /** Number of shards of its views. */
+  readonly shards: number;
+  /** The definition of its rows. */
+  readonly definition: string;
+  /** Copies it to a file. */
+  readonly copyTo: (file: string) => Promise<unknown>;
 }
 
 /**
@@ -177,55 +190,84 @@ export async function carryOver(
   next: Epoch & { readonly definition: string },
   instances: ReadonlySet<string>,
 ): Promise<void> {
-  const { dataDir, analysis, memoryBytes, progress, signal } = settings;
+  const { dataDir, connection, progress } = settings;
   for (let shard = 0; shard < next.shards; shard += 1) {
-    const directory = shardDirectory(dataDir, next.epoch, shard);
-    if (existsSync(join(directory, 'state.duckdb'))) continue;
-    if (!existsSync(join(shardDirectory(dataDir, live.epoch, shard), 'state.duckdb'))) continue;
-    for (;;) {
-      const carried = await withCopy(settings, live, next, shard, async (copy) => {
-        const found = await keepInstances(copy, instances);
-        if (typeof found === 'string' || found === 0) return found;
-        const made = (await readDefinition(shardDirectory(dataDir, live.epoch, shard))) ?? '';
-        const views = loadViews(VIEWS_DIRECTORY);
-        if (live.shards !== next.shards || !sameModel(made, next.definition) || !canCarry(views, made)) {
-          throw new SetupError(
-            'The texts of an instance are no longer kept, so its rows have to be taken over from the live views: ' +
-              'those were made with another model, another number of shards or by views whose facts do not suffice. ' +
-              'Go back to what made them.',
-          );
-        }
-        const { dimensions } = analysis.model;
-        // Loaded on demand: it loads the lexicon, which most workers and commands need in their analysis threads alone.
-        const { carriedTopics } = await import('../../reader/topics/state-codec.ts');
-        await carry(copy, views, made, {
-          ofInstance: (rows) => carriedTopics(rows, dimensions),
-          ofSession: carriedSession,
-        });
-        const spill = spillDirectory(dataDir, `views-${next.epoch}-${shard}`);
-        await refold({
-          from: copy,
-          directory,
-          views,
-          analysis: analysisOf(analysis.model),
-          threads: 1,
-          memoryBytes,
-          spillDirectory: spill,
-          carried: true,
-          onPart: (done, of) => beforePart(settings, done, of),
-        });
-        return found;
-      });
-      progress.end();
-      if (typeof carried === 'number') {
-        if (carried > 0) progress.line(`taken over from views ${live.epoch}: ${count(carried)} instances`);
-        break;
-      }
-      // Deferred parts of these instances will be counted soon.
-      if (signal.aborted) throw new InterruptedError();
-      await sleep(DEFERRED_MS, undefined, { signal }).catch(() => undefined);
-    }
+    const directory = shardDirectory(dataDir, live.epoch, shard);
+    if (!existsSync(join(directory, 'state.duckdb'))) continue;
+    const carried = await carryShard(settings, next, shard, instances, {
+      shards: live.shards,
+      definition: (await readDefinition(directory)) ?? '',
+      copyTo: (file) => copyShard(connection, dataDir, live, shard, file),
+    });
+    if (carried > 0) progress.line(`taken over from views ${live.epoch}: ${count(carried)} instances`);
   }
+}
+
+/** Carries over one shard that is not begun; see `carryOver`. Returns the number of instances. */
+export async function carryShard(
+  settings: ReplaySettings,
+  next: Epoch & { readonly definition: string },
+  shard: number,
+  instances: ReadonlySet<string>,
+  live: LiveState,
+): Promise<number> {
+  const { progress, signal } = settings;
+  const directory = shardDirectory(settings.dataDir, next.epoch, shard);
+  if (existsSync(join(directory, 'state.duckdb'))) return 0;
+  for (;;) {
+    const carried = await withCopy(live.copyTo, directory, (copy) =>
+      refoldCarried(settings, next, shard, { copy, instances, live }),
+    );
+    progress.end();
+    if (typeof carried === 'number') return carried;
+    // Deferred parts of these instances will be counted soon.
+    if (signal.aborted) throw new InterruptedError();
+    await sleep(DEFERRED_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** Makes the state of a shard from the rows of `instances` in a copy. Returns what `keepInstances` does. */
+async function refoldCarried(
+  settings: ReplaySettings,
+  next: Epoch & { readonly definition: string },
+  shard: number,
+  from: { readonly copy: string; readonly instances: ReadonlySet<string>; readonly live: LiveState },
+): Promise<number | 'deferred'> {
+  const { dataDir, analysis, memoryBytes } = settings;
+  const { copy, instances, live } = from;
+  const found = await keepInstances(copy, instances);
+  if (typeof found === 'string' || found === 0) return found;
+  const views = loadViews(VIEWS_DIRECTORY);
+  if (
+    live.shards !== next.shards ||
+    !sameModel(live.definition, next.definition) ||
+    !canCarry(views, live.definition)
+  ) {
+    throw new SetupError(
+      'The texts of an instance are no longer kept, so its rows have to be taken over from the live views: ' +
+        'those were made with another model, another number of shards or by views whose facts do not suffice. ' +
+        'Go back to what made them.',
+    );
+  }
+  const { dimensions } = analysis.model;
+  // Loaded on demand: it loads the lexicon, which most workers and commands need in their analysis threads alone.
+  const { carriedTopics } = await import('../../reader/topics/state-codec.ts');
+  await carry(copy, views, live.definition, {
+    ofInstance: (rows) => carriedTopics(rows, dimensions),
+    ofSession: carriedSession,
+  });
+  await refold({
+    from: copy,
+    directory: shardDirectory(dataDir, next.epoch, shard),
+    views,
+    analysis: analysisOf(analysis.model),
+    threads: 1,
+    memoryBytes,
+    spillDirectory: spillDirectory(dataDir, `views-${next.epoch}-${shard}`),
+    carried: true,
+    onPart: (done, of) => beforePart(settings, done, of),
+  });
+  return found;
 }
 
 /** Reports progress, applies the throttle, and throws InterruptedError when interrupted. */

@@ -44,8 +44,6 @@ export interface RebuildOptions {
   readonly except?: ReadonlySet<string>;
   /** With facts: removes what is to be forgotten from a copy of them. */
   readonly forget?: Forget;
-  /** Hands the build to those who go on with it, in place of the switch. */
-  readonly handOver?: (next: Epoch) => Promise<void>;
 }
 
 /**
@@ -74,7 +72,7 @@ export async function rebuild(
   // Views that were built from facts without what is to be forgotten have no counterpart to compare with.
   if (next.compareAt !== null && options.forget !== undefined) markCompared(dataDir, next);
   else if (next.compareAt !== null) {
-    await replay.foldTo('rebuilding', next.compareAt);
+    await replay.foldTo('rebuilding', new Map(next.compareAt.entries()));
     const comparison = await compareAtMark(settings, next, definition, options.except ?? new Set());
     progress.line(describe(comparison.outcome, comparison.changes, Math.max(...next.compareAt)));
     if (comparison.verdicts !== null) progress.line(comparison.verdicts);
@@ -94,18 +92,13 @@ export async function rebuild(
   }
   try {
     await replay.catchUp(() =>
-      options.toLatest ? newestOf(connection, next) : Promise.resolve(liveSequences(dataDir, active, next)),
+      options.toLatest
+        ? newestOf(connection, next)
+        : Promise.resolve(new Map(liveSequences(dataDir, active, next).entries())),
     );
-    if (options.handOver === undefined) await replay.follow(active);
+    await replay.follow(active);
   } finally {
     replay.rest();
-  }
-  if (options.handOver !== undefined) {
-    await options.handOver(next);
-    progress.line(
-      `handed over: ${count(replay.messages)} messages in ${duration(performance.now() - startedAt)}`,
-    );
-    return;
   }
   removeOtherEpochs(dataDir, [active.epoch, next.epoch]);
   const ms = performance.now() - startedAt;
@@ -186,7 +179,7 @@ export async function rollBack(
     await replay.catchUp(() =>
       options.toLatest
         ? newestOf(connection, previous)
-        : Promise.resolve(liveSequences(dataDir, active, previous)),
+        : Promise.resolve(new Map(liveSequences(dataDir, active, previous).entries())),
     );
     await replay.follow(active);
   }

@@ -118,14 +118,14 @@ export class Replay {
   }
 
   /**
-   * Applies every entry of each shard up to a stream sequence of its own, one shard after the other, and
+   * Applies every entry of some shards up to a stream sequence of their own, one shard after the other, and
    * publishes. Shards that are there already are only published.
    *
    * @throws SetupError when the stream no longer holds an entry that is needed; InterruptedError
    */
-  async foldTo(title: string, targets: readonly number[]): Promise<void> {
+  async foldTo(title: string, targets: ReadonlyMap<number, number>): Promise<void> {
     const { progress } = this.#settings;
-    const total = sum(targets);
+    const total = sum(targets.values());
     this.#target = total;
     progress.begin({
       title,
@@ -134,7 +134,7 @@ export class Replay {
       counted: this.#messages,
       rate: messagesPerSecond,
     });
-    for (const [number, target] of targets.entries()) {
+    for (const [number, target] of targets) {
       const before = this.#messages;
       const shard = await this.#open(number, target, SELDOM_MS);
       try {
@@ -153,13 +153,12 @@ export class Replay {
    * Repeats `foldTo` until few entries have come in meanwhile. `wanted` returns the sequence that each shard has to
    * reach now.
    */
-  async catchUp(wanted: () => Promise<readonly number[]>): Promise<void> {
+  async catchUp(wanted: () => Promise<ReadonlyMap<number, number>>): Promise<void> {
     let before = Infinity;
     for (;;) {
       const targets = await wanted();
-      const behind = targets.reduce(
-        (most, target, shard) => most + Math.max(0, target - (this.#positions[shard] ?? 0)),
-        0,
+      const behind = sum(
+        [...targets].map(([shard, target]) => Math.max(0, target - (this.#positions[shard] ?? 0))),
       );
       if (behind === 0) return;
       if (this.#throttle === null && behind <= NEAR_ENTRIES) return;
@@ -398,13 +397,20 @@ function liveSequence(dataDir: string, live: Epoch, shards: readonly number[]): 
   );
 }
 
-/** Newest entries of the stream for each shard. */
-export async function newestOf(connection: StreamConnection, { shards }: Epoch): Promise<number[]> {
-  return Promise.all(
-    Array.from({ length: shards }, (_, shard) => lastSequenceOf(connection, partitionsOf(shard, shards))),
+/** Newest entries of the stream for each shard of a build, or for some of them. */
+export async function newestOf(
+  connection: StreamConnection,
+  { shards }: Epoch,
+  some: Iterable<number> = Array(shards).keys(),
+): Promise<ReadonlyMap<number, number>> {
+  const found = [...some].map(
+    async (shard) => [shard, await lastSequenceOf(connection, partitionsOf(shard, shards))] as const,
   );
+  return new Map(await Promise.all(found));
 }
 
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
+function sum(numbers: Iterable<number>): number {
+  let total = 0;
+  for (const number of numbers) total += number;
+  return total;
 }
