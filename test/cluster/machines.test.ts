@@ -170,7 +170,7 @@ describe('machines that share their views', () => {
 
     const rebuilding = start('c', 'cli/rebuild.ts');
     equal(await rebuilding.ended, 0, `${rebuilding.output()}\n${logs()}`);
-    match(rebuilding.output(), /handed over: /);
+    match(rebuilding.output(), /switched 2 shards/);
     await counted();
 
     const of = requests.filter(({ instanceId }) => instanceId === id);
