@@ -25,43 +25,56 @@ const LOG_LINES = 40;
 /** How long a killed server stays away under load. */
 const AWAY_MS = 3000;
 
+/** Where a server runs. */
+export interface ServerPlace {
+  readonly host: string;
+  /** Words before the command that starts it. */
+  readonly prefix: readonly string[];
+}
+
+const LOOPBACK: ServerPlace = { host: '127.0.0.1', prefix: [] };
+
 interface Server {
   readonly name: string;
+  readonly place: ServerPlace;
   readonly url: string;
   readonly config: string;
   child: ChildProcess | null;
 }
 
-/** nats-servers that keep every stream together, on loopback. */
+/** nats-servers that keep every stream together, `n1` and so on. */
 export class Cluster {
   readonly token = randomBytes(16).toString('hex');
   readonly #folder = mkdtempSync(join(tmpdir(), 'undertone-cluster-'));
   readonly #servers: Server[] = [];
   #binary = '';
 
-  static async start(): Promise<Cluster> {
+  /** `places`: of each server; by default all are on loopback. */
+  static async start(
+    places: readonly ServerPlace[] = Array.from({ length: SERVERS }, () => LOOPBACK),
+  ): Promise<Cluster> {
     const cluster = new Cluster();
     cluster.#binary = (await findServer({ cacheDir: CACHE_DIR })).file;
-    const ports: { client: number; route: number }[] = [];
-    for (let i = 0; i < SERVERS; i += 1) ports.push({ client: await freePort(), route: await freePort() });
-    for (const [place, { client, route }] of ports.entries()) {
-      const name = `n${place + 1}`;
+    const ports: { place: ServerPlace; client: number; route: number }[] = [];
+    for (const place of places) ports.push({ place, client: await freePort(), route: await freePort() });
+    const routes = ports.map(({ place, route }) => `"nats-route://${place.host}:${route}"`).join(', ');
+    for (const [number, { place, client, route }] of ports.entries()) {
+      const name = `n${number + 1}`;
       const folder = join(cluster.#folder, name);
       mkdirSync(folder);
       const config = join(folder, 'nats.conf');
-      const routes = ports.map((other) => `"nats-route://127.0.0.1:${other.route}"`).join(', ');
       writeFileSync(
         config,
         `server_name: ${name}
-listen: "127.0.0.1:${client}"
+listen: "${place.host}:${client}"
 log_file: "${folder}.log"
 max_payload: ${SERVER_MAX_PAYLOAD}
 authorization { token: "${cluster.token}" }
 jetstream { store_dir: "${folder}", sync_interval: always }
-cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
+cluster { name: undertone, listen: "${place.host}:${route}", routes: [${routes}] }
 `,
       );
-      cluster.#servers.push({ name, url: `nats://127.0.0.1:${client}`, config, child: null });
+      cluster.#servers.push({ name, place, url: `nats://${place.host}:${client}`, config, child: null });
     }
     process.on('exit', cluster.#killAll);
     for (const server of cluster.#servers) cluster.#run(server);
@@ -92,6 +105,11 @@ cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
 
   start(name: string): void {
     this.#run(this.#server(name));
+  }
+
+  /** Stops a server in its tracks, until SIGCONT. */
+  signal(name: string, signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#server(name).child?.kill(signal);
   }
 
   /** The server that leads the stream of conversations. */
@@ -169,8 +187,12 @@ cluster { name: undertone, listen: "127.0.0.1:${route}", routes: [${routes}] }
   }
 
   #run(server: Server): void {
-    server.child = spawn(this.#binary, ['-c', server.config], { stdio: 'ignore' });
-    server.child.once('exit', () => (server.child = null));
+    const [command = '', ...words] = [...server.place.prefix, this.#binary, '-c', server.config];
+    const child = spawn(command, words, { stdio: 'ignore' });
+    server.child = child;
+    child.once('exit', () => {
+      if (server.child === child) server.child = null;
+    });
   }
 }
 

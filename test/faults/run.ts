@@ -13,6 +13,7 @@ import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
 import { imports } from './imports.ts';
 import { kills } from './kills.ts';
+import { machines } from './machines.ts';
 import { memory } from './memory.ts';
 import { points } from './points.ts';
 import { poison } from './poison.ts';
@@ -46,6 +47,7 @@ const FAULTS: Readonly<
   attacks: { rounds: 1, seconds: 0, run: attacks },
   traces: { rounds: 8, seconds: 0, run: traces },
   cluster: { rounds: 6, seconds: 0, run: cluster },
+  machines: { rounds: 20, seconds: 0, run: machines },
   erasures: { rounds: 1, seconds: 0, run: erasures },
 };
 

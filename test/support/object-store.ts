@@ -22,6 +22,8 @@ export interface TestObjectStore {
   readonly env: Readonly<Record<string, string>>;
   /** Answers of the server: a status instead of an answer; null: as it is. */
   fault: ((method: string, path: string) => number | 'hang' | null) | null;
+  /** Time before each answer, milliseconds. */
+  delayOf: () => number;
   /** Requests so far, such as `PUT /undertone-test/a`. */
   readonly requests: string[];
   /** Folder of the objects. */
@@ -29,10 +31,10 @@ export interface TestObjectStore {
   close(): Promise<void>;
 }
 
-/** `delayMs`: time before each answer. */
+/** `delayMs`: time before each answer. `host`: address on which it listens. */
 export async function startObjectStore(
   prefix = 'views',
-  { delayMs = 0 }: { readonly delayMs?: number } = {},
+  { delayMs = 0, host = '127.0.0.1' }: { readonly delayMs?: number; readonly host?: string } = {},
 ): Promise<TestObjectStore> {
   const { path: folder, remove } = temporaryDirectory();
   const served = new S3rver({ directory: folder, silent: true, configureBuckets: [{ name: BUCKET }] });
@@ -43,12 +45,12 @@ export async function startObjectStore(
     started.requests.push(`${method} ${url}`);
     const fault = started.fault?.(method, url) ?? null;
     if (fault === 'hang') return;
-    if (fault === null) return void setTimeout(() => answer(asked, reply), delayMs);
+    if (fault === null) return void setTimeout(() => answer(asked, reply), started.delayOf());
     asked.resume();
     reply.writeHead(fault).end();
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((listening) => server.listen(0, host, listening));
+  const endpoint = `http://${host}:${(server.address() as AddressInfo).port}`;
   const url = `s3://${BUCKET}/${prefix}`;
   const options = { url, endpoint, region: 'us-east-1', accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
   const started: TestObjectStore = {
@@ -61,6 +63,7 @@ export async function startObjectStore(
       AWS_SECRET_ACCESS_KEY: 'S3RVER',
     },
     fault: null,
+    delayOf: () => delayMs,
     requests: [],
     folder,
     close: async () => {
