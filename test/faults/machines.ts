@@ -59,7 +59,9 @@ class World {
     const { env, folder } = await this.#startStore();
     this.#objects = folder;
     const { url, token } = this.servers;
-    this.#connection = await openConnection({ url, token: () => token, name: 'test of machines' });
+    this.#connection = await whenServed(() =>
+      openConnection({ url, token: () => token, name: 'test of machines' }),
+    );
     await setUpStreams(this.#connection, { replicas: SERVERS.length });
     await this.#register();
     this.#place = await openPlace(
@@ -177,6 +179,18 @@ class World {
   }
 }
 
+/** Servers that have just started may have no leader yet. */
+async function whenServed<T>(open: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + START_MS;
+  for (;;) {
+    try {
+      return await open();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+  }
+}
+
 /** What a fault has at hand. */
 interface Scene {
   readonly world: World;
@@ -250,7 +264,7 @@ async function holdMachines(scene: Scene, names: readonly string[], meanwhile?: 
 }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
-  'kill a worker': async (scene) => {
+  'kill-a-worker': async (scene) => {
     const name = await anOwner(scene);
     const owners = await scene.world.owners();
     await scene.world.machine(name).kill('worker');
@@ -258,29 +272,29 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await countingGoesOn(scene, owners, name);
     return name;
   },
-  'kill a web': async ({ world, random, figures }) => {
+  'kill-a-web': async ({ world, random, figures }) => {
     const name = random.pick(MACHINES);
     await world.machine(name).kill('web');
     figures.kills += 1;
     return name;
   },
-  'lose a machine': async (scene) => {
+  'lose-a-machine': async (scene) => {
     const name = await anOwner(scene);
     await holdMachines(scene, [name]);
     return name;
   },
-  'lose two machines': async (scene) => {
+  'lose-two-machines': async (scene) => {
     const first = await anOwner(scene);
     const second = scene.random.pick(MACHINES.filter((name) => name !== first));
     await holdMachines(scene, [first, second]);
     return `${first}, ${second}`;
   },
-  'lose a machine and its disk': async (scene) => {
+  'lose-a-machine-and-its-disk': async (scene) => {
     const name = await anOwner(scene);
     await holdMachines(scene, [name], (machine) => machine.loseDisk());
     return name;
   },
-  'kill a NATS server': async ({ world, random, figures }) => {
+  'kill-a-nats-server': async ({ world, random, figures }) => {
     const leader = await world.servers.leader();
     const victim = random.next() < 0.5 ? leader : random.pick(SERVERS);
     await world.servers.kill(victim);
@@ -290,7 +304,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await world.servers.whole();
     return `${victim}${victim === leader ? ' (leader)' : ''}`;
   },
-  'pause a NATS server': async ({ world, random }) => {
+  'pause-a-nats-server': async ({ world, random }) => {
     const leader = await world.servers.leader();
     const victim = random.next() < 0.5 ? leader : random.pick(SERVERS);
     world.servers.signal(victim, 'SIGSTOP');
@@ -299,29 +313,29 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await world.servers.whole();
     return `${victim}${victim === leader ? ' (leader)' : ''}`;
   },
-  'cut a machine from a NATS server': async (scene) => {
+  'cut-a-machine-from-a-nats-server': async (scene) => {
     const [machine, server] = [await anOwner(scene), scene.random.pick(SERVERS)];
     return `${machine}, ${server}, ${await cutLinks(scene, (network, how) => network.cut(machine, server, how))}`;
   },
-  'cut a machine from all NATS servers': async (scene) => {
+  'cut-a-machine-from-all-nats-servers': async (scene) => {
     const machine = await anOwner(scene);
     const how = await cutLinks(scene, (network, cut) => {
       for (const server of SERVERS) network.cut(machine, server, cut);
     });
     return `${machine}, ${how}`;
   },
-  'cut a machine from the store': async (scene) => {
+  'cut-a-machine-from-the-store': async (scene) => {
     const machine = await anOwner(scene);
     return `${machine}, ${await cutLinks(scene, (network, how) => network.cut(machine, STORE, how))}`;
   },
-  'cut two NATS servers': async (scene) => {
+  'cut-two-nats-servers': async (scene) => {
     const one = scene.random.pick(SERVERS);
     const other = scene.random.pick(SERVERS.filter((name) => name !== one));
     const how = await cutLinks(scene, (network, cut) => network.cut(one, other, cut));
     await scene.world.servers.whole();
     return `${one}, ${other}, ${how}`;
   },
-  'cut a NATS server from the others': async (scene) => {
+  'cut-a-nats-server-from-the-others': async (scene) => {
     const leader = await scene.world.servers.leader();
     const how = await cutLinks(scene, (network, cut) => {
       for (const other of SERVERS) if (other !== leader) network.cut(leader, other, cut);
@@ -329,21 +343,21 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await scene.world.servers.whole();
     return `${leader} (leader), ${how}`;
   },
-  'isolate a machine': async (scene) => {
+  'isolate-a-machine': async (scene) => {
     const machine = await anOwner(scene);
     return `${machine}, ${await cutLinks(scene, (network, how) => network.isolate(machine, how))}`;
   },
-  'pause a worker': async (scene) => {
+  'pause-a-worker': async (scene) => {
     const name = await anOwner(scene);
     await freeze(scene.world.machine(name), 'worker');
     return name;
   },
-  'pause a web': async ({ world, random }) => {
+  'pause-a-web': async ({ world, random }) => {
     const name = random.pick(MACHINES);
     await freeze(world.machine(name), 'web');
     return name;
   },
-  'shift a clock': async (scene) => {
+  'shift-a-clock': async (scene) => {
     const { world, random } = scene;
     const [name, part, ms] = [await anOwner(scene), random.pick(PARTS), random.pick(CLOCKS_MS)];
     world.machine(name).setClock(part, ms);
@@ -351,7 +365,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     world.machine(name).setClock(part, 0);
     return `${part} of ${name}, ${ms / 1000} s`;
   },
-  'lose and damage objects': async ({ world, random, figures }) => {
+  'lose-and-damage-objects': async ({ world, random, figures }) => {
     const share = random.pick([0.02, 0.2, 1]);
     let damaged = 0;
     for (const file of world.objects())
@@ -368,11 +382,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     figures.kills += 1;
     return `${damaged} objects, and ${name} lost its disk`;
   },
-  'the store fails': (scene) => breakStore(scene, 'fails', 0.7, CUT_MS),
-  'the store fails wholly': (scene) => breakStore(scene, 'fails', 1, CUT_MS),
-  'the store hangs': (scene) => breakStore(scene, 'hangs', scene.random.pick([0.1, 1]), CUT_MS),
-  'the store is slow': (scene) => breakStore(scene, 'slow', 1, CUT_MS),
-  'no room for a copy': async ({ world, random }) => {
+  'the-store-fails': (scene) => breakStore(scene, 'fails', 0.7, CUT_MS),
+  'the-store-fails-wholly': (scene) => breakStore(scene, 'fails', 1, CUT_MS),
+  'the-store-hangs': (scene) => breakStore(scene, 'hangs', scene.random.pick([0.1, 1]), CUT_MS),
+  'the-store-is-slow': (scene) => breakStore(scene, 'slow', 1, CUT_MS),
+  'no-room-for-a-copy': async ({ world, random }) => {
     const name = random.pick(MACHINES);
     world.machine(name).fillMirror();
     await sleep(PAUSE_MS);
@@ -382,7 +396,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     world.machine(name).emptyMirror();
     return `${name}${isKilled ? ', and its web was killed' : ''}`;
   },
-  'drain a machine': async (scene) => {
+  'drain-a-machine': async (scene) => {
     const { bucket, keys } = scene.world.place;
     const name = await anOwner(scene);
     await setDrained(bucket, keys, name, true);
@@ -401,6 +415,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** The faults by name. */
+export const MACHINE_FAULTS: readonly string[] = Object.keys(FAULTS);
+
 /** Runs one fault, and waits until every web has counted what was accepted. */
 async function breakOnce(scene: Scene, name: string): Promise<string> {
   const { load, figures } = scene;
@@ -416,7 +433,7 @@ async function breakOnce(scene: Scene, name: string): Promise<string> {
 
 /** All faults in any order, again and again. */
 function* namesOf(random: Random, only: readonly string[]): Generator<string, never> {
-  const all = Object.keys(FAULTS).filter((name) => only.length === 0 || only.includes(name));
+  const all = MACHINE_FAULTS.filter((name) => only.length === 0 || only.includes(name));
   for (;;) {
     const left = [...all];
     while (left.length > 0) yield left.splice(random.between(0, left.length - 1), 1)[0] as string;

@@ -13,7 +13,7 @@ import { fullDisk, fullSmallDisk } from './full-disk.ts';
 import { fullStream } from './full-stream.ts';
 import { imports } from './imports.ts';
 import { kills } from './kills.ts';
-import { machines } from './machines.ts';
+import { MACHINE_FAULTS, machines } from './machines.ts';
 import { memory } from './memory.ts';
 import { points } from './points.ts';
 import { poison } from './poison.ts';
@@ -51,19 +51,28 @@ const FAULTS: Readonly<
   erasures: { rounds: 1, seconds: 0, run: erasures },
 };
 
+/** What can be named behind some of them. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
+  attacks: ATTACK_NAMES,
+  machines: MACHINE_FAULTS,
+};
+
 const USAGE = `Usage: npm run faults -- [NAME…] [--rounds N] [--seconds N] [--seed N]
        npm run faults -- attacks [ATTACK…] [--seconds N]
+       npm run faults -- machines [FAULT…] [--rounds N] [--seed N]
 
 Breaks the service in every way that it must withstand, with real processes. Without a NAME, runs all faults.
 attacks shows what a victim of another project feels of each attack; it fails when that is too much. All of them are
 short and take about a quarter of an hour; those that are named last 30 s or more each.
+machines needs Linux and root, because each part gets a network namespace of its own.
 
   --rounds N   how often each fault happens (the default depends on the fault)
   --seconds N  how long each fault that takes time lasts
   --seed N     decides what breaks when (default: another one each time)
 
 Names: ${Object.keys(FAULTS).join(', ')}
-Attacks: ${ATTACK_NAMES.join(', ')}`;
+Attacks: ${ATTACK_NAMES.join(', ')}
+Faults of machines: ${MACHINE_FAULTS.join(', ')}`;
 
 const number = (option: string, text: string | undefined): number | undefined =>
   text === undefined ? undefined : wholeNumber(option, text, 0);
@@ -72,7 +81,8 @@ const faults = action({
   options: { rounds: { type: 'string' }, seconds: { type: 'string' }, seed: { type: 'string' } },
   operands: Infinity,
   read(values, names) {
-    const only = names.includes('attacks') ? names.filter((name) => ATTACK_NAMES.includes(name)) : [];
+    const parts = names.flatMap((name) => PARTS[name] ?? []);
+    const only = names.filter((name) => parts.includes(name));
     const unknown = names.filter((name) => !Object.hasOwn(FAULTS, name) && !only.includes(name));
     if (unknown.length > 0) throw new UsageError(`There is no fault ${unknown.join(', ')}.`);
     const rounds = number('--rounds', values.rounds);
@@ -111,7 +121,7 @@ async function runFaults({
         rounds: rounds ?? fault.rounds,
         seconds: seconds ?? fault.seconds,
         seed,
-        only,
+        only: only.filter((part) => PARTS[name]?.includes(part)),
         say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
       });
       const took = Math.round((performance.now() - startedAt) / 1000);

@@ -4,7 +4,7 @@
  * network deletes what such a process left.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 
 const NAME = /^undertone(\d+)-/;
 /** Addresses of the parts are above that of this process. */
@@ -142,6 +142,9 @@ function namespaces(): string[] {
 
 function removeOf(pid: number): void {
   for (const name of namespaces()) if (Number(NAME.exec(name)?.[1]) === pid) ip('netns', 'del', name);
+  // A namespace stays for a while after its last process, and its link with it.
+  const links = readdirSync('/sys/class/net').filter((link) => link.startsWith(`${bridgeOf(pid)}v`));
+  for (const link of links) ip('link', 'del', link);
   if (existsSync(`/sys/class/net/${bridgeOf(pid)}`)) ip('link', 'del', bridgeOf(pid));
 }
 

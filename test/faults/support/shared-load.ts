@@ -12,15 +12,16 @@ import { requestsOf } from '../../support/replays.ts';
 import { Random } from './random.ts';
 
 const WRITERS = 3;
-const WRITE_EVERY_MS = 300;
-const READ_EVERY_MS = 500;
-const PROBE_EVERY_MS = 250;
+const WRITE_EVERY_MS = 700;
+const READ_EVERY_MS = 700;
+const PROBE_EVERY_MS = 300;
 const RETRY_MS = 60;
 const INGEST_MS = 15_000;
 const QUERY_MS = 20_000;
 /** A balancer waits so long for one web. */
 const TRY_MS = 700;
 const LIMIT = 10_000;
+const LATEST = 6;
 
 export const INSTANCES = 24;
 
@@ -32,6 +33,8 @@ interface Ledger {
   accepted: number;
   /** The latest position among them. */
   position: number;
+  /** How the latest of them were accepted, for whoever looks for a fault. */
+  readonly latest: string[];
 }
 
 /** A web, by the name of its machine. */
@@ -81,7 +84,7 @@ export class SharedLoad {
     this.#webs = webs;
     this.#key = key;
     this.#random = new Random(seed ^ 0x10ad);
-    this.#ledger = new Map(instances.map((id) => [id, { sent: 0, accepted: 0, position: 0 }]));
+    this.#ledger = new Map(instances.map((id) => [id, { sent: 0, accepted: 0, position: 0, latest: [] }]));
   }
 
   start(): void {
@@ -185,7 +188,7 @@ export class SharedLoad {
       const [request] = place < 0 ? [] : this.#requests.splice(place, 1);
       if (request !== undefined) return request;
       this.#lap += 1;
-      this.#requests.push(...requestsOf({ instances: INSTANCES, messages: 4, seed: `lap ${this.#lap} ` }));
+      this.#requests.push(...requestsOf({ instances: INSTANCES, messages: 8, seed: `lap ${this.#lap} ` }));
     }
   }
 
@@ -203,9 +206,12 @@ export class SharedLoad {
         metadata: { createdAt: new Date((at ?? 0) / 1000).toISOString() },
       })),
     });
-    for (let web = this.#random.between(0, this.#webs.length - 1); ; web += 1) {
+    const tries: string[] = [];
+    for (let turn = this.#random.between(0, this.#webs.length - 1); ; turn += 1) {
+      const web = this.#webs[turn % this.#webs.length] as Web;
+      const { name } = web;
       const reply = await this.#fetch(
-        this.#webs[web % this.#webs.length] as Web,
+        web,
         '/v1/ingest/',
         {
           method: 'POST',
@@ -220,9 +226,14 @@ export class SharedLoad {
         if (ids.instanceId !== instanceId || ids.sessionId !== sessionId)
           this.wrong.push(`ingest answered ${JSON.stringify(ids)} for ${instanceId} ${sessionId}`);
         ledger.accepted += messages.length;
-        ledger.position = Math.max(ledger.position, Number(reply.headers?.get('x-stream-position')));
+        const position = Number(reply.headers?.get('x-stream-position'));
+        ledger.position = Math.max(ledger.position, position);
+        tries.push(`${messages.length} messages at ${position} by ${name}, ${new Date().toISOString()}`);
+        ledger.latest.push(`${requestId}: ${tries.join(', ')}`);
+        if (ledger.latest.length > LATEST) ledger.latest.shift();
         return;
       }
+      tries.push(`${reply.status} of ${name}`);
       if (reply.status !== 0 && reply.status !== 503)
         this.wrong.push(`ingest: ${reply.status} ${JSON.stringify(reply.body)}`);
       await sleep(RETRY_MS);
@@ -281,7 +292,9 @@ export class SharedLoad {
     if (total > ledger.sent) this.#tell(`${name}: ${total} counted of ${ledger.sent} sent`);
     if (total < least) this.#tell(`${name}: ${total} counted after ${least} had been`);
     if (isReached && total < due)
-      this.#tell(`${name}: ${total} counted at position ${position}, of ${due} accepted`);
+      this.#tell(
+        `${name}: ${total} counted at position ${position}, of ${due} accepted\n${ledger.latest.join('\n')}`,
+      );
     this.#seen.set(name, Math.max(total, this.#seen.get(name) ?? 0));
     return { total, isReached };
   }
