@@ -143,9 +143,18 @@ function namespaces(): string[] {
 function removeOf(pid: number): void {
   for (const name of namespaces()) if (Number(NAME.exec(name)?.[1]) === pid) ip('netns', 'del', name);
   // A namespace stays for a while after its last process, and its link with it.
-  const links = readdirSync('/sys/class/net').filter((link) => link.startsWith(`${bridgeOf(pid)}v`));
-  for (const link of links) ip('link', 'del', link);
-  if (existsSync(`/sys/class/net/${bridgeOf(pid)}`)) ip('link', 'del', bridgeOf(pid));
+  const bridge = bridgeOf(pid);
+  for (const link of readdirSync('/sys/class/net'))
+    if (link === bridge || link.startsWith(`${bridge}v`)) removeLink(link);
+}
+
+/** It may go by itself meanwhile. */
+function removeLink(link: string): void {
+  try {
+    ip('link', 'del', link);
+  } catch (error) {
+    if (existsSync(`/sys/class/net/${link}`)) throw error;
+  }
 }
 
 function removeLeft(): void {
