@@ -18,7 +18,7 @@ import {
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
-import type { KeyValueBucket } from '../stream/kv/key-value.ts';
+import { BucketUnavailableError, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { FormerViews } from './former-views.ts';
 import { ShardUploads } from './shard-uploads.ts';
 import { StateCopies } from './state-copies.ts';
@@ -90,7 +90,7 @@ export class SharedViews implements SharedShards {
       return await this.#prepare(shard, directory);
     } catch (error) {
       this.#used.delete(shard);
-      throw error;
+      throw awaited(shard, error);
     }
   }
 
@@ -145,7 +145,7 @@ export class SharedViews implements SharedShards {
       logger,
     }).catch((error: unknown) => {
       this.#used.delete(shard);
-      throw error;
+      throw awaited(shard, error);
     });
     const closing = new AbortController();
     // All copies use one file at first.
@@ -315,6 +315,11 @@ export class SharedViews implements SharedShards {
     const shards = Array.from({ length: views.shards }, (_, shard) => keys.shard(views, shard));
     return Promise.all(shards.map((key) => readReached(bucket, key)));
   }
+}
+
+/** What a failure means for a shard: while the bucket does not answer, its state is awaited. */
+function awaited(shard: number, error: unknown): unknown {
+  return error instanceof BucketUnavailableError ? new StateAwaitedError(shard, { cause: error }) : error;
 }
 
 /** Repeats work after a pause, longer where the work would take more than its share of the time, until it is stopped. */

@@ -1,10 +1,10 @@
 /** What a worker asks of the machines that share the views with it. */
 import { SetupError } from '../errors.ts';
 
-/** The newest state of a shard cannot be had now: the store does not answer, or another process still has it. */
+/** The newest state of a shard cannot be had now: store or bucket do not answer, or another process still has it. */
 export class StateAwaitedError extends SetupError {
   constructor(shard: number, options: ErrorOptions) {
-    super(`the state of shard ${shard} cannot be read from the object store`, options);
+    super(`the state of shard ${shard} cannot be read now`, options);
     this.name = 'StateAwaitedError';
   }
 }
@@ -48,7 +48,11 @@ export interface SharedShards {
   prepare(shard: number, directory: string): Promise<number>;
   /** True if a machine is to own no shard. */
   isDrained(machine: string): Promise<boolean>;
-  /** Shares the open shard. */
+  /**
+   * Shares the open shard.
+   *
+   * @throws StateAwaitedError when another try may succeed
+   */
   open(shard: number, directory: string, state: OpenState, owner: ShardOwner): Promise<SharedShard>;
   /**
    * Follows the shards of which data is taken out: tells their owners, and deletes what `directoryOf` has of those that

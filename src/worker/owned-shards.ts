@@ -112,7 +112,7 @@ export class OwnedShards {
           this.#options.logger.warn(
             { event: 'shard_awaited', shard: lease.shard, ...(isAwaited ? { err: error } : {}) },
             isAwaited
-              ? 'the state of a shard cannot be read from the object store: the worker waits until it can'
+              ? 'the state of a shard cannot be read now: the worker waits until it can'
               : 'another process still has the views of a shard open: the worker waits until it closes them',
           );
         }

@@ -622,6 +622,12 @@ describe('a shared shard', () => {
       await copies.store(state);
       equal(await shared(2).prepare(0, fixture.directory), 2);
       await rejects(shared(2).prepare(0, folder.path), StateAwaitedError);
+      await server.kill();
+      try {
+        await rejects(shared(2).prepare(0, fixture.directory), StateAwaitedError);
+      } finally {
+        await server.restart();
+      }
       // Nothing can be read, and the stream begins later: what is missing would be lost.
       const { revision } = (await readKey(bucket, keys.state(VIEWS, 0)))!;
       await bucket.remove(keys.state(VIEWS, 0), revision);

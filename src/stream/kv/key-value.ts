@@ -20,6 +20,14 @@ export class ValueTooLargeError extends Error {
   }
 }
 
+/** The server does not answer for a bucket now. It is unknown whether a write was done. */
+export class BucketUnavailableError extends Error {
+  constructor(bucket: string, options: ErrorOptions = {}) {
+    super(`the bucket ${bucket} is not available now`, options);
+    this.name = 'BucketUnavailableError';
+  }
+}
+
 /** A stored value. */
 export interface KeyValueEntry {
   readonly value: string;
@@ -114,9 +122,16 @@ export async function openKeyValue(
     ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
   });
   if ((options.replicas ?? 1) > 1) await raiseReplicas(connection, name, options.replicas ?? 1);
+  const unavailable = (cause: unknown): BucketUnavailableError => new BucketUnavailableError(name, { cause });
   const ask = async <T>(request: () => Promise<T>): Promise<T> => {
-    if (!(await connection.whenConnected(RIDE_OUT_MS))) throw new Error('NATS cannot be reached');
-    return whileConnected(connection, request);
+    if (!(await connection.whenConnected(RIDE_OUT_MS)))
+      throw unavailable(new Error('NATS cannot be reached'));
+    try {
+      return await whileConnected(connection, request);
+    } catch (error) {
+      if (error instanceof ValueTooLargeError || isOutrun(error)) throw error;
+      throw unavailable(error);
+    }
   };
   const fitting = (key: string, value: string): string => {
     const bytes = Buffer.byteLength(value);
@@ -126,8 +141,12 @@ export async function openKeyValue(
   const requests = new Requests(connection);
   const askFast = async (subject: string, payload: string, headers?: MsgHdrs): Promise<Msg> => {
     if (!connection.connected && !(await connection.whenConnected(RIDE_OUT_MS)))
-      throw new Error('NATS cannot be reached');
-    return requests.ask(subject, payload, headers);
+      throw unavailable(new Error('NATS cannot be reached'));
+    try {
+      return await requests.ask(subject, payload, headers);
+    } catch (error) {
+      throw unavailable(error);
+    }
   };
   const newest = async (pattern: string): Promise<StoredMsg | null> => {
     const manager = await jetstreamManager(connection.nats, { checkAPI: false });
@@ -140,7 +159,8 @@ export async function openKeyValue(
       const query = JSON.stringify({ last_by_subj: `$KV.${name}.${key}` });
       const reply = (await askFast(`$JS.API.STREAM.MSG.GET.KV_${name}`, query)).json<GetReply>();
       if (reply.error?.err_code === NO_MESSAGE) return null;
-      if (reply.message === undefined) throw new Error(`the bucket ${name} cannot be read`);
+      if (reply.message === undefined)
+        throw unavailable(new Error(`the bucket cannot be read (${reply.error?.err_code})`));
       const { seq, data = '', hdrs } = reply.message;
       const isDeleted = hdrs !== undefined && Buffer.from(hdrs, 'base64').includes('KV-Operation');
       return isDeleted ? null : { value: Buffer.from(data, 'base64').toString(), revision: seq };
@@ -150,7 +170,7 @@ export async function openKeyValue(
       const reply = (await askFast(`$KV.${name}.${key}`, fitting(key, value), ONLY_NEW)).json<PublishReply>();
       if (reply.error === undefined) return reply.seq;
       if (!WRONG_LAST_SEQUENCE.has(reply.error.err_code))
-        throw new Error(`the bucket ${name} cannot be written (${reply.error.err_code})`);
+        throw unavailable(new Error(`the bucket cannot be written (${reply.error.err_code})`));
       // The key exists, or was deleted.
       return nullWhenOutrun(ask(() => kv.create(key, value)));
     },
@@ -193,9 +213,14 @@ async function nullWhenOutrun(write: Promise<number>): Promise<number | null> {
   try {
     return await write;
   } catch (error) {
-    if (error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code)) return null;
+    if (isOutrun(error)) return null;
     throw error;
   }
+}
+
+/** True if the key has another revision than the write expects. */
+function isOutrun(error: unknown): boolean {
+  return error instanceof JetStreamApiError && WRONG_LAST_SEQUENCE.has(error.code);
 }
 
 /** Longest wait for the next value of a list, milliseconds. */
