@@ -69,6 +69,7 @@ export class ObjectStore {
    * Reads an object into a file, which appears whole or not at all. Returns false if there is no such object.
    *
    * @throws DamagedObjectError when its content does not have the digest
+   * @throws ObjectStoreError also when the content breaks off
    */
   async download(name: string, file: string, sha256: string, signal?: AbortSignal): Promise<boolean> {
     const answer = await this.#ask('GET', this.#urlOf(name), { signal });
@@ -86,9 +87,8 @@ export class ObjectStore {
       },
     });
     try {
-      await pipeline(Readable.fromWeb(answer.body), counted, createWriteStream(temporary, { mode: 0o600 }), {
-        signal,
-      });
+      const content = contentOf(Readable.fromWeb(answer.body), `GET ${name}`);
+      await pipeline(content, counted, createWriteStream(temporary, { mode: 0o600 }), { signal });
       if (hash.digest('hex') !== sha256) throw new DamagedObjectError(name);
       renameSync(temporary, file);
       return true;
@@ -184,6 +184,15 @@ export class ObjectStore {
       },
       { ...TRIES, mayPass, signal },
     );
+  }
+}
+
+/** What an answer holds. Its failures are those of the store, unlike the failures of whoever writes it. */
+async function* contentOf(body: Readable, what: string): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body) yield chunk as Buffer;
+  } catch (error) {
+    throw new ObjectStoreError(what, null, { cause: error });
   }
 }
 

@@ -118,6 +118,24 @@ describe('an object store', () => {
     await rejects(away.list(''), (error) => error instanceof ObjectStoreError && error.status === null);
   });
 
+  it('does not answer where the content of an object breaks off', async () => {
+    const breaking = createServer((_, reply) => {
+      reply.writeHead(200, { 'content-length': '10' });
+      reply.write('abc', () => reply.destroy());
+    });
+    await new Promise<void>((listening) => breaking.listen(0, '127.0.0.1', listening));
+    const endpoint = `http://127.0.0.1:${(breaking.address() as AddressInfo).port}`;
+    const store = new ObjectStore({ ...server.options, endpoint });
+    try {
+      const read = store.download('a', file('broken'), sha256(Buffer.from('abc')));
+      await rejects(read, (error) => error instanceof ObjectStoreError && error.status === null);
+      equal(existsSync(file('broken')), false);
+    } finally {
+      breaking.closeAllConnections();
+      breaking.close();
+    }
+  });
+
   it('has a place that names a bucket and a prefix', () => {
     deepEqual(placeIn('s3://bucket/a/b/'), { bucket: 'bucket', prefix: 'a/b/' });
     deepEqual(placeIn('s3://bucket'), { bucket: 'bucket', prefix: '' });
