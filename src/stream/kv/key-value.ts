@@ -4,6 +4,7 @@
  *
  * Test: test/web/registry/registry.test.ts, test/stream/kv/leases.test.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from '@nats-io/jetstream';
 import { Kvm } from '@nats-io/kv';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
@@ -106,6 +107,11 @@ const KEY = /^[-/=.\w]+$/;
 
 /** Time that a read or write waits for a server that is away, milliseconds. */
 const RIDE_OUT_MS = 2000;
+/** Time in which all servers of a cluster know a bucket that one has created. */
+const MADE_WITHIN_MS = 10_000;
+const MADE_LOOK_MS = 100;
+/** JetStream error code of a stream that is not there. */
+const STREAM_NOT_FOUND = 10059;
 
 /** Opens a bucket, and creates it if it is missing. */
 export async function openKeyValue(
@@ -191,7 +197,7 @@ export async function openKeyValue(
 /** Raises the replicas of a bucket. It never lowers them, as a command may have a smaller setting than the service. */
 async function raiseReplicas(connection: StreamConnection, name: string, replicas: number): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
-  const { config } = await manager.streams.info(`KV_${name}`);
+  const { config } = await whenMade(() => manager.streams.info(`KV_${name}`));
   if (config.num_replicas >= replicas) return;
   try {
     await manager.streams.update(config.name, { num_replicas: replicas });
@@ -202,6 +208,23 @@ async function raiseReplicas(connection: StreamConnection, name: string, replica
       { cause: error },
     );
   }
+}
+
+/** Asks again while a cluster does not know a bucket that it has just created. */
+async function whenMade<T>(ask: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + MADE_WITHIN_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isNotFound(error) || performance.now() > deadline) throw error;
+    }
+    await sleep(MADE_LOOK_MS);
+  }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof JetStreamApiError && error.code === STREAM_NOT_FOUND;
 }
 
 /** @throws RangeError */
