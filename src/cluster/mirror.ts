@@ -15,7 +15,6 @@ import { DamagedObjectError, type ObjectStore } from '../store/objects/object-st
 import {
   completeUntil,
   filesOf,
-  findMissingFile,
   readManifest,
   writeManifest,
   type Manifest,
@@ -34,8 +33,6 @@ export interface MirrorOptions {
   readonly folder: string;
   /** The files in the folder. The caller closes it. */
   readonly cache: SegmentCache;
-  /** True to bring all files before a manifest, and to leave other builds in the folder. Default false. */
-  readonly bringsAll?: boolean;
   readonly logger: Logger;
 }
 
@@ -150,10 +147,10 @@ export class Mirror {
 
   /** Deletes what nobody reads any more, and brings more ahead of its readers. */
   async #tidy(): Promise<void> {
-    const { cache, folder, logger, bringsAll = false } = this.#options;
+    const { cache, folder, logger } = this.#options;
     await cache.tidy();
     const read = [this.#before, this.#followed].map((each) => each?.epoch);
-    if (bringsAll || this.#followed?.isActive !== true) return;
+    if (this.#followed?.isActive !== true) return;
     for (const epoch of epochsOn(folder)) {
       const views = join(folder, 'views', String(epoch));
       if (!read.includes(epoch) && cache.isLeft(views)) rmSync(views, { recursive: true, force: true });
@@ -190,10 +187,7 @@ export class Mirror {
   }
 }
 
-interface FollowedShardOptions extends Pick<
-  MirrorOptions,
-  'store' | 'logger' | 'sayLost' | 'cache' | 'bringsAll'
-> {
+interface FollowedShardOptions extends Pick<MirrorOptions, 'store' | 'sayLost' | 'cache'> {
   readonly key: string;
   readonly directory: string;
 }
@@ -213,11 +207,10 @@ class FollowedShard {
   constructor(options: FollowedShardOptions) {
     this.key = options.key;
     this.#options = options;
-    const { directory, bringsAll } = options;
+    const { directory } = options;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const manifest = readManifest(directory);
-    const isUsable = manifest !== null && (!bringsAll || findMissingFile(directory, manifest) === null);
-    this.#applied = isUsable ? manifest : null;
+    this.#applied = manifest;
     const named = manifest === null ? new Set<string>() : filesOf(manifest);
     const found = readdirSync(directory);
     for (const file of [...named, ...found])
@@ -233,7 +226,7 @@ class FollowedShard {
   }
 
   async sync(entry: PublishedShard | null): Promise<void> {
-    const { directory, cache, bringsAll } = this.#options;
+    const { directory, cache } = this.#options;
     if (notedDamage(directory, 'segments') !== null && !this.#isDamaged) {
       this.#isDamaged = true;
       // Under new names, as readers have the damaged files open.
@@ -247,7 +240,7 @@ class FollowedShard {
       const sources = new Map([...files].map(([file, stored]) => [file, this.#sourceOf(stored)]));
       cache.add(directory, sources);
       if (before === null || !isSame(manifest, before)) {
-        await cache.bring(directory, bringsAll ? all(files.keys()) : this.#ahead(manifest));
+        await cache.bring(directory, this.#ahead(manifest));
         writeManifest(
           directory,
           manifest,
@@ -292,9 +285,6 @@ class FollowedShard {
 interface SizedFile extends StoredFile {
   readonly bytes: number;
 }
-
-const all = (files: Iterable<string>): Map<string, null> =>
-  new Map(Array.from(files, (file) => [file, null]));
 
 /** True if readers of one manifest must not go on to another one. */
 function isEarlier(manifest: Manifest, before: Manifest): boolean {

@@ -3,11 +3,8 @@ import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { FormerViews } from '../../src/cluster/former-views.ts';
 import { Generations } from '../../src/cluster/generations.ts';
-import { Mirror } from '../../src/cluster/mirror.ts';
-import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
 import {
@@ -179,44 +176,6 @@ describe('what an erasure takes out of a shared shard', () => {
       await push(uploads);
       const now = await entry(OTHERS);
       equal(now.manifest, null, 'a void manifest is published again');
-      await uploads.close();
-    } finally {
-      await fixture.close();
-      folder.remove();
-    }
-  });
-
-  it('leaves an unfinished rebuild beside the files of a mirror that keeps others', async () => {
-    const fixture = await openFixture({ compactRows: 100 });
-    const folder = temporaryDirectory();
-    const stream = new SyntheticStream({ messages: 600, days: 5, topics: 5 });
-    const mirrorOf = (): Mirror =>
-      new Mirror({
-        bucket,
-        store: objects.store,
-        keys,
-        sayLost: () => undefined,
-        folder: folder.path,
-        cache: new SegmentCache(),
-        bringsAll: true,
-        logger,
-      });
-    try {
-      const uploads = await uploadsOf(fixture, 'one');
-      await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
-      await fixture.fold(stream.next(50));
-      await fixture.publish();
-      await push(uploads);
-      const mirror = mirrorOf();
-      await eventually(() => existsSync(join(folder.path, 'views', 'ACTIVE')));
-      await mirror.close();
-      const unfinished = join(folder.path, 'views', '4294967299');
-      mkdirSync(join(unfinished, '0'), { recursive: true });
-      writeFileSync(join(unfinished, 'REBUILD'), '{}');
-      const again = mirrorOf();
-      await sleep(1500);
-      await again.close();
-      ok(existsSync(join(unfinished, 'REBUILD')), 'the unfinished rebuild is gone');
       await uploads.close();
     } finally {
       await fixture.close();

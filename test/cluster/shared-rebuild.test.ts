@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Mirror } from '../../src/cluster/mirror.ts';
+import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { openGenerations, openPlace } from '../../src/cluster/place.ts';
 import { KEPT_FOR_EVER } from '../../src/domain/retention.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
@@ -77,6 +78,7 @@ describe('a rebuild of machines that share their views', () => {
       ...(await openPlace(connection, objects.options, 1)),
       sayLost: () => undefined,
       folder: folderOf('mirror'),
+      cache: new SegmentCache(),
       logger: silentLogger(),
     });
     const all = requestsOf({ conversations: 20, instances: 12, messages: 6 });
