@@ -9,12 +9,14 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
-import { sha256Of } from '../domain/file-digest.ts';
+import { quoted, withDatabase } from '../store/duckdb.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { generationIn, isDownloaded } from './state-copies.ts';
+import { generationIn } from './state-copies.ts';
+import { imageOf, moveState, readState as readPacks, StatePacks } from './state-packs.ts';
 import {
   NO_STATE,
+  objectsOf,
   readKey,
   readReached,
   readState,
@@ -166,8 +168,10 @@ export class Generations {
     if (keys.scopeOf(await this.#active()) !== keys.scopeOf(views))
       throw new SetupError('Other views answer meanwhile: try again with their version.');
     const begun: Begun[] = [];
-    for (const [shard, { name, sha256, sequence, generation }] of states.entries())
-      begun.push(await this.#begin(keys.of(views, shard), { name, sha256, sequence }, generation));
+    for (const [shard, { name, sha256, sequence, packs, generation }] of states.entries()) {
+      const state = { name, sha256, sequence, packs, published: null };
+      begun.push(await this.#begin(keys.of(views, shard), state, generation));
+    }
     for (const each of begun) await this.#whenPublished(making, each);
   }
 
@@ -228,10 +232,12 @@ export class Generations {
     { file, sequence }: Pick<MadeState, 'file' | 'sequence'>,
     signal: AbortSignal,
   ): Promise<StateObject> {
-    const sha256 = await sha256Of(file);
-    const made = { name: `${objects}states/${sha256}`, sha256, sequence };
-    await this.#options.store.upload(made.name, file, signal);
-    return made;
+    const packs = new StatePacks({
+      store: this.#options.store,
+      prefix: objects,
+      temporary: `${file}.upload`,
+    });
+    return { ...(await packs.write(async () => imageOf(file, sequence), signal)), published: null };
   }
 
   /** Begins the generation after `generation` with an uploaded state. */
@@ -239,7 +245,8 @@ export class Generations {
     const { bucket, store } = this.#options;
     const { stateKey, objects, shard } = known;
     // With what an earlier run left that ended half way.
-    const former = (await store.list(`${objects}states/`)).filter((name) => name !== made.name);
+    const named = new Set(objectsOf(made));
+    const former = (await store.list(`${objects}states/`)).filter((name) => !named.has(name));
     for (;;) {
       const before = await readKey<StoredState>(bucket, stateKey);
       const { generation: last } = before?.value ?? NO_STATE;
@@ -255,15 +262,20 @@ export class Generations {
 
   /** Reads the newest copy of a state. */
   async #fetch(
-    { shard, key, stateKey }: KnownShard,
+    { shard, key, stateKey, objects }: KnownShard,
     file: string,
     signal: AbortSignal,
   ): Promise<{ readonly sequence: number; readonly generation: number }> {
     const { bucket, store, askForCopy } = this.#options;
     const isOwned = await askForCopy(key);
     const { copies, generation } = await readState(bucket, stateKey);
+    const at = { store, prefix: objects, temporary: `${file}.fetched` };
     for (const copy of copies)
-      if (await isDownloaded(store, copy, file, signal)) return { ...copy, generation };
+      if (await readPacks(at, copy, `${file}.fetched`, signal)) {
+        moveState(`${file}.fetched`, file);
+        await writeLogInto(file);
+        return { sequence: copy.sequence, generation };
+      }
     throw new SetupError(
       `The object store has no copy of the state of shard ${shard}${isOwned ? '' : ', and no worker has it open'}: look at the ` +
         'log of the workers, and try again.',
@@ -300,9 +312,13 @@ export class Generations {
     const state = await readState(bucket, stateKey);
     const rebuilt = (await readKey<RebuiltState>(bucket, rebuiltKey))?.value;
     // A state of which nothing was taken may have the content of the one before it, and so its name.
-    const named = new Set([...Object.values(files), ...state.copies].map(({ name }) => name));
+    const named = new Set([
+      ...Object.values(files).map(({ name }) => name),
+      ...state.copies.flatMap(objectsOf),
+    ]);
     const former = new Set(copies);
-    if (rebuilt !== undefined && rebuilt.generation < generation) former.add(rebuilt.name);
+    if (rebuilt !== undefined && rebuilt.generation < generation)
+      for (const name of objectsOf(rebuilt)) former.add(name);
     return (await store.list(objects)).filter((name) => {
       const mayBeNew = name.startsWith(`${objects}states/`)
         ? !former.has(name)
@@ -331,4 +347,12 @@ export class Generations {
       await sleep(LOOK_MS);
     }
   }
+}
+
+/** Writes the log of a database that no process has open into its file. */
+async function writeLogInto(file: string): Promise<void> {
+  if (!existsSync(`${file}.wal`)) return;
+  await withDatabase({ threads: 1 }, (connection) =>
+    connection.run(`attach ${quoted(file)} as st; checkpoint st; detach st`),
+  );
 }

@@ -5,7 +5,7 @@
  * Test: test/cluster/shared-shard.test.ts.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../logger.ts';
@@ -316,4 +316,14 @@ function byContent(
     segments.map((segment) => ({ ...segment, file: renamed(segment.file) })),
   ]);
   return { manifest: { ...manifest, tables: Object.fromEntries(tables) }, files };
+}
+
+/** The path of the file with a digest in a mirror; null if it is not there. */
+export function findMirrored(folder: string, sha256: string): string | null {
+  const views = join(folder, 'views');
+  if (!existsSync(views)) return null;
+  const found = readdirSync(views, { recursive: true, encoding: 'utf8' }).find(
+    (file) => file.includes(`-${sha256}-`) && SEGMENT_FILE.test(file),
+  );
+  return found === undefined ? null : join(views, found);
 }

@@ -17,6 +17,7 @@ import { writeManifest } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import type { Generations } from './generations.ts';
 import {
+  objectsOf,
   readKey,
   readState,
   writeKey,
@@ -134,9 +135,9 @@ export class Rebuilds {
     const isVoid = (await generations.generationOf(views, shard)) !== generation;
     if (revision !== null && !isVoid) return true;
     if (revision !== null) await bucket.remove(key, revision);
-    const other = (await readKey<RebuiltState>(bucket, key))?.value.name;
-    if (other !== object.name && !(await this.#isTaken(shard, object.name)))
-      await store.remove(object.name, signal);
+    const other = (await readKey<RebuiltState>(bucket, key))?.value;
+    const kept = new Set([...(other === undefined ? [] : objectsOf(other)), ...(await this.#taken(shard))]);
+    for (const name of objectsOf(object)) if (!kept.has(name)) await store.remove(name, signal);
     return false;
   }
 
@@ -193,13 +194,15 @@ export class Rebuilds {
       const made = await readKey<RebuiltState>(bucket, key);
       if (made === null || !isOf(made.value)) continue;
       if (!(await bucket.remove(key, made.revision))) continue;
-      if (!(await this.#isTaken(shard, made.value.name))) await store.remove(made.value.name);
+      const kept = await this.#taken(shard);
+      for (const name of objectsOf(made.value)) if (!kept.has(name)) await store.remove(name);
     }
   }
 
-  async #isTaken(shard: number, name: string): Promise<boolean> {
+  /** Names of the objects with which a shard goes on. */
+  async #taken(shard: number): Promise<Set<string>> {
     const { bucket, keys, views } = this.#options;
     const { copies } = await readState(bucket, keys.state(views, shard));
-    return copies.some((copy) => copy.name === name);
+    return new Set(copies.flatMap(objectsOf));
   }
 }

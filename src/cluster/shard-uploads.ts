@@ -37,6 +37,8 @@ export interface ShardUploadsOptions {
   readonly kept: () => Promise<readonly string[]>;
   /** Generation of the shard's state. */
   readonly generation: number;
+  /** The objects of files that are in the folder, as far as they are known. */
+  readonly stored: PublishedShard['files'];
   /** The shard's folder. */
   readonly directory: string;
   readonly shard: number;
@@ -58,6 +60,7 @@ export class ShardUploads {
   #isAdopted = false;
   #revision: number | null;
   #published: Manifest | null;
+  #own: { readonly manifest: Manifest; readonly files: PublishedShard['files'] } | null = null;
   /** Generation of the state that `#published` was made from. */
   #generation: number;
   #isDue = false;
@@ -78,6 +81,12 @@ export class ShardUploads {
     this.#published = manifest;
     this.#generation = generation;
     this.#named = byDigest(files);
+    for (const [file, object] of Object.entries(options.stored)) this.#stored.set(file, object);
+  }
+
+  /** What this owner has published of its state; null before that. */
+  get own(): (Pick<PublishedShard, 'files'> & { readonly manifest: Manifest }) | null {
+    return this.#own;
   }
 
   /** Takes the key over: from now on no earlier owner can write it. Rejects when `guard` does. */
@@ -198,6 +207,7 @@ export class ShardUploads {
       logger.info({ event: 'shard_shared', shard }, 'the views of a shard are in the object store');
     this.#published = manifest;
     this.#generation = generation;
+    this.#own = { manifest, files };
   }
 
   /** True if all machines have seen this manifest: one of another state may have the same words. */

@@ -45,6 +45,8 @@ const LAST_COPY_MS = 30_000;
 const LOOK_MS = 1000;
 /** Time between two looks for views that answer no more, milliseconds. */
 const CLEAN_MS = 60_000;
+/** Time between two looks for newer copies of shards that this machine may take over, milliseconds. */
+const STANDBY_MS = 5000;
 /** Scopes that are remembered as former. */
 const MOST_FORMER = 50;
 
@@ -65,6 +67,8 @@ export interface SharedViewsOptions {
     /** Answers requests for a copy of the state of a shard's key. Returns what ends it. */
     readonly answerCopies: (key: string, copy: () => Promise<void>) => () => void;
   };
+  /** As that of `StateCopiesOptions`. */
+  readonly findFile?: (sha256: string) => string | null;
   readonly logger: Logger;
   /** Default COPY_MS. */
   readonly copyMs?: number;
@@ -75,6 +79,9 @@ export class SharedViews implements SharedShards {
   readonly #options: SharedViewsOptions;
   /** The shards whose folders this process uses, with what their owner is told by; null: until it has opened them. */
   readonly #used = new Map<number, (() => void) | null>();
+  /** The shard of which a copy is being kept, or was last. */
+  #standing: { readonly shard: number; readonly end: () => void; readonly kept: Promise<unknown> } | null =
+    null;
 
   constructor(options: SharedViewsOptions) {
     this.#options = options;
@@ -86,6 +93,11 @@ export class SharedViews implements SharedShards {
 
   async prepare(shard: number, directory: string): Promise<number> {
     this.#used.set(shard, null);
+    // Its files are about to become the shard's.
+    if (this.#standing?.shard === shard) {
+      this.#standing.end();
+      await this.#standing.kept;
+    }
     try {
       return await this.#prepare(shard, directory);
     } catch (error) {
@@ -138,6 +150,7 @@ export class SharedViews implements SharedShards {
       prefix: keys.objects(views, shard),
       run: randomUUID(),
       guard,
+      stored: copies.takeStoredFiles(),
       kept: async () => [...(await copies.kept()), ...(await this.#rebuilt(shard, generation))],
       generation,
       directory,
@@ -151,7 +164,7 @@ export class SharedViews implements SharedShards {
     // All copies use one file at first.
     let last: Promise<unknown> = Promise.resolve();
     const storeCopy = async (): Promise<void> => {
-      const stored = last.then(() => copies.store(state, closing.signal));
+      const stored = last.then(() => copies.store(state, uploads.own, closing.signal));
       last = stored.catch(() => undefined);
       await stored;
     };
@@ -197,6 +210,37 @@ export class SharedViews implements SharedShards {
 
   async isDrained(machine: string): Promise<boolean> {
     return (await drainedIn(this.#options.bucket, this.#options.keys)).includes(machine);
+  }
+
+  standBy(
+    shards: () => readonly number[],
+    directoryOf: (shard: number) => string,
+  ): { stop(): Promise<void> } {
+    const { views, logger } = this.#options;
+    const standing = repeat(STANDBY_MS, 1, async () => {
+      const next = shards();
+      for (let shard = 0; shard < views.shards && !standing.signal.aborted; shard += 1) {
+        if (this.#used.has(shard)) continue;
+        const copies = this.#copiesOf(shard, directoryOf(shard));
+        const ending = new AbortController();
+        const kept = (next.includes(shard) ? copies.keepStandby(ending.signal) : copies.dropStandby()).catch(
+          (error: unknown) =>
+            logger.debug(
+              { event: 'standby_failed', shard, err: error },
+              'a copy of a shard could not be kept',
+            ),
+        );
+        this.#standing = { shard, end: () => ending.abort(new Error('the shard is taken over')), kept };
+        await kept;
+      }
+    });
+    return {
+      stop: async () => {
+        standing.stop();
+        this.#standing?.end();
+        await standing.ended;
+      },
+    };
   }
 
   follow(directoryOf: (shard: number) => string, onBegun: () => Promise<void>): { stop(): Promise<void> } {
@@ -261,7 +305,7 @@ export class SharedViews implements SharedShards {
   }
 
   #copiesOf(shard: number, directory: string): StateCopies {
-    const { bucket, store, keys, views, logger } = this.#options;
+    const { bucket, store, keys, views, findFile, logger } = this.#options;
     return new StateCopies({
       bucket,
       store,
@@ -269,6 +313,7 @@ export class SharedViews implements SharedShards {
       prefix: keys.objects(views, shard),
       directory,
       shard,
+      ...(findFile === undefined ? {} : { findFile }),
       logger,
     });
   }
@@ -327,7 +372,7 @@ function repeat(
   pauseMs: number,
   share: number,
   work: () => Promise<void>,
-): { stop(): void; readonly ended: Promise<void> } {
+): { stop(): void; readonly signal: AbortSignal; readonly ended: Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
   const ended = (async () => {
@@ -340,5 +385,5 @@ function repeat(
       tookMs = performance.now() - startedAt;
     }
   })();
-  return { stop: () => stopping.abort(), ended };
+  return { stop: () => stopping.abort(), signal, ended };
 }

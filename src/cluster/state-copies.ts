@@ -4,53 +4,79 @@
  *
  * Test: test/cluster/shared-shard.test.ts.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OpenState } from '../domain/sharing.ts';
+import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { lockDataDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { DatabaseError, quoted, withDatabase } from '../store/duckdb.ts';
 import { replaceFile } from '../store/epochs/epochs.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
-import { sha256Of } from '../domain/file-digest.ts';
-import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
-import { readManifest, removePublished } from '../store/published/manifest.ts';
+import { inTurns } from '../domain/in-turns.ts';
+import type { ObjectStore } from '../store/objects/object-store.ts';
+import { readManifest, removePublished, writeManifest } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
+import { moveState, readState, StatePacks, type StatePacksOptions } from './state-packs.ts';
 import {
   NO_STATE,
+  objectsOf,
   readKey,
-  readState,
+  readState as readStored,
   writeKey,
+  type PublishedShard,
   type StateObject,
   type StoredState,
 } from './views-bucket.ts';
 
 const GENERATION_FILE = 'GENERATION';
+/** A copy that is being read from the store. */
 const FETCHED = 'fetched.duckdb';
+/** A copy of a shard that another machine has: this one goes on with it when that one ends. */
+const STANDBY = 'standby.duckdb';
+/** The objects of the published files in the folder, as they came from the store. */
+const STORED_FILES = 'STORED';
+const AT_ONCE = 4;
 
 export interface StateCopiesOptions {
   readonly bucket: KeyValueBucket;
-  readonly store: Pick<ObjectStore, 'upload' | 'download' | 'remove'>;
+  readonly store: Pick<ObjectStore, 'upload' | 'download' | 'list' | 'remove'>;
   /** Key of the shard's state in the bucket. */
   readonly key: string;
   /** Beginning of the names of the shard's objects. */
   readonly prefix: string;
   readonly directory: string;
   readonly shard: number;
+  /** The file with a digest that this machine has elsewhere; null: none. Default: none. */
+  readonly findFile?: (sha256: string) => string | null;
   readonly logger: Logger;
 }
 
 /** Copies of the state of one shard. */
 export class StateCopies {
   readonly #options: StateCopiesOptions;
+  #packs: StatePacks;
 
   constructor(options: StateCopiesOptions) {
     this.#options = options;
+    this.#packs = new StatePacks(this.#packsAt('upload.duckdb'));
   }
 
-  /** Names of the objects that are kept. */
+  /** Names of the objects that are kept: of the copies, and of what was published with them. */
   async kept(): Promise<readonly string[]> {
-    return (await this.#stored()).copies.map(({ name }) => name);
+    const { copies } = await this.#stored();
+    const published = copies.flatMap((copy) => Object.values(copy.published?.files ?? {}));
+    return [...copies.flatMap(objectsOf), ...this.#packs.inWork, ...published.map(({ name }) => name)];
+  }
+
+  /** The objects of the published files that came with a copy, once. */
+  takeStoredFiles(): PublishedShard['files'] {
+    const file = join(this.#options.directory, STORED_FILES);
+    if (!existsSync(file)) return {};
+    const files = JSON.parse(readFileSync(file, 'utf8')) as PublishedShard['files'];
+    rmSync(file);
+    return files;
   }
 
   /** Generation of what is in the folder. */
@@ -64,7 +90,7 @@ export class StateCopies {
   }
 
   async #stored(): Promise<StoredState> {
-    return readState(this.#options.bucket, this.#options.key);
+    return readStored(this.#options.bucket, this.#options.key);
   }
 
   /** Stream sequence of the state in the folder, as far as it was published; -1 if there is none, or it is damaged. */
@@ -94,6 +120,11 @@ export class StateCopies {
     for (const name of readdirSync(directory))
       if (name.startsWith(FETCHED)) rmSync(join(directory, name), { force: true });
     const fetched = join(directory, FETCHED);
+    // What the standby has need not be read again.
+    await withStandby(directory, async (standby) => {
+      for (const suffix of ['', '.wal', '.index'])
+        if (existsSync(`${standby}${suffix}`)) renameSync(`${standby}${suffix}`, `${fetched}${suffix}`);
+    });
     let taken: StateObject | null = null;
     for (const copy of newer) if (taken === null && (await this.#isFetched(copy, fetched))) taken = copy;
     if (taken === null && !isVoid) return null;
@@ -101,7 +132,8 @@ export class StateCopies {
     for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
     // Published files of the state before it would be continued.
     removePublished(directory);
-    if (taken !== null) renameSync(fetched, file);
+    if (taken !== null) moveState(fetched, file);
+    if (taken?.published != null) await this.#bringPublished(taken.published);
     for (const damaged of ['state', 'segments'] as const) clearDamage(directory, damaged);
     logger.info(
       { event: 'state_copy_taken', shard, generation, sequence: taken?.sequence ?? 0 },
@@ -110,6 +142,62 @@ export class StateCopies {
         : 'the worker goes on with a copy of the shard from the object store',
     );
     return taken;
+  }
+
+  /**
+   * Keeps the newest copy of a shard that another machine has beside the shard's own files, so that little is read when
+   * this machine takes it over. Returns true if it was read.
+   *
+   * @throws ObjectStoreError
+   */
+  async keepStandby(signal: AbortSignal): Promise<boolean> {
+    const { directory } = this.#options;
+    const { generation, copies } = await this.#stored();
+    const [newest] = copies;
+    if (newest === undefined || this.own >= newest.sequence) return false;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    if (generation > this.generation) await this.forgetVoid();
+    if (generation !== this.generation) return false;
+    const isRead = await withStandby(directory, async (file) => {
+      const read = await readState(this.#packsAt(STANDBY), newest, file, signal);
+      // Data may have been taken out of it meanwhile.
+      if (read && (await this.isVoid())) moveState(file, null);
+      return read;
+    });
+    return isRead === true;
+  }
+
+  /** Deletes the copy of a shard that this machine need not take over any more. */
+  async dropStandby(): Promise<void> {
+    const { directory } = this.#options;
+    if (existsSync(join(directory, STANDBY)))
+      await withStandby(directory, async (file) => moveState(file, null));
+  }
+
+  #packsAt(name: string): StatePacksOptions {
+    const { store, prefix, directory } = this.#options;
+    return { store, prefix, temporary: join(directory, name) };
+  }
+
+  /** Brings the files that were published with a copy: what is published next continues them. */
+  async #bringPublished({ manifest, files }: NonNullable<StateObject['published']>): Promise<void> {
+    const { store, directory, findFile, shard, logger } = this.#options;
+    try {
+      await inTurns(Object.entries(files), AT_ONCE, async ([name, { name: object, sha256 }]) => {
+        const path = join(directory, name);
+        const known = findFile?.(sha256) ?? null;
+        if (known !== null && isLinked(known, path)) return;
+        if (!(await store.download(object, path, sha256))) throw new Error(`the object ${object} is gone`);
+      });
+      replaceFile(join(directory, STORED_FILES), JSON.stringify(files));
+      writeManifest(directory, manifest, manifest.sizes);
+    } catch (error) {
+      removePublished(directory);
+      logger.warn(
+        { event: 'published_files_lost', shard, err: error },
+        'the published files of a shard cannot be read from the object store: the worker writes all of them again',
+      );
+    }
   }
 
   /** Deletes what the folder has of an earlier generation, unless another process has it open. */
@@ -128,8 +216,8 @@ export class StateCopies {
   }
 
   async #isFetched(copy: StateObject, file: string): Promise<boolean> {
-    const { store, shard, logger } = this.#options;
-    if (await isDownloaded(store, copy, file)) return true;
+    const { shard, logger } = this.#options;
+    if (await readState(this.#packsAt(FETCHED), copy, file)) return true;
     logger.warn(
       { event: 'state_copy_lost', shard, sequence: copy.sequence },
       'a copy of a shard is gone from the object store, or damaged',
@@ -139,49 +227,60 @@ export class StateCopies {
 
   /**
    * Stores a copy, unless what is stored has counted as much, or data was taken out of it meanwhile. A newer copy of
-   * another owner stays. Returns the stored copy.
+   * another owner stays. `published`: what was published of the state. Returns the stored copy.
    */
-  async store(state: OpenState, signal?: AbortSignal): Promise<StateObject | null> {
-    const { bucket, store, key, prefix, directory } = this.#options;
-    const file = join(directory, 'upload.duckdb');
-    try {
-      const before = await readKey<StoredState>(bucket, key);
-      const { generation, begunAt, copies } = before?.value ?? NO_STATE;
-      const [newest, ...older] = copies;
-      const isOlder = (sequence: number): boolean => newest !== undefined && newest.sequence >= sequence;
-      if (generation > this.generation || isOlder(state.sequence)) return null;
-      const { sequence } = await state.copyTo(file);
-      if (isOlder(sequence)) return null;
-      const sha256 = await sha256Of(file);
-      const stored = { name: `${prefix}states/${sha256}`, sha256, sequence };
-      await store.upload(stored.name, file, signal);
-      const next = { generation, begunAt, at: Date.now(), copies: copies.slice(0, 1) };
-      const value = { ...next, copies: [stored, ...next.copies] };
-      if ((await writeKey(bucket, key, value, before?.revision ?? null)) === null) {
-        if (!(await this.kept()).includes(stored.name)) await store.remove(stored.name, signal);
-        return null;
-      }
-      // The one before it stays: another machine may be reading it, and the newest may be lost.
-      for (const { name } of older) await store.remove(name, signal);
-      return stored;
-    } finally {
-      for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
-    }
+  async store(
+    state: OpenState,
+    published: StateObject['published'] = null,
+    signal?: AbortSignal,
+  ): Promise<StateObject | null> {
+    const { bucket, store, key } = this.#options;
+    const before = await readKey<StoredState>(bucket, key);
+    const { generation, begunAt, copies } = before?.value ?? NO_STATE;
+    const [newest] = copies;
+    if (generation > this.generation || (newest !== undefined && newest.sequence >= state.sequence))
+      return null;
+    if (newest !== undefined) await this.#packs.follow(newest);
+    const stored = { ...(await this.#packs.write(() => state.image(), signal)), published };
+    // The one before it stays: another machine may be reading it, and the newest may be lost.
+    const kept = [stored, ...copies.slice(0, 1)];
+    const value = { generation, begunAt, at: Date.now(), copies: kept };
+    const isStored = (await writeKey(bucket, key, value, before?.revision ?? null)) !== null;
+    const named = new Set(
+      isStored ? kept.flatMap(objectsOf) : (await this.#stored()).copies.flatMap(objectsOf),
+    );
+    for (const name of new Set([stored, ...copies].flatMap(objectsOf)))
+      if (!named.has(name)) await store.remove(name, signal);
+    if (isStored) return stored;
+    // Some of what it knows is gone.
+    this.#packs = new StatePacks(this.#packsAt('upload.duckdb'));
+    return null;
   }
 }
 
-/** Downloads a copy to a file. Returns false if the object is gone or damaged. */
-export async function isDownloaded(
-  store: Pick<ObjectStore, 'download'>,
-  { name, sha256 }: StateObject,
-  file: string,
-  signal?: AbortSignal,
-): Promise<boolean> {
+/** Does work on the standby of a folder, unless another process of this machine does some: then it returns null. */
+async function withStandby<T>(directory: string, work: (file: string) => Promise<T>): Promise<T | null> {
+  let lock: DataDirectoryLock;
   try {
-    return await store.download(name, file, sha256, signal);
+    lock = await lockDataDirectory(directory, { name: 'standby', taken: 'another process keeps it' });
   } catch (error) {
-    if (error instanceof DamagedObjectError) return false;
+    if (error instanceof SetupError) return null;
     throw error;
+  }
+  try {
+    return await work(join(directory, STANDBY));
+  } finally {
+    lock.release();
+  }
+}
+
+/** False if the file must be read from elsewhere, as it is on another file system or has gone meanwhile. */
+function isLinked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch {
+    return false;
   }
 }
 
@@ -197,7 +296,8 @@ export function generationIn(directory: string): number {
  */
 function clear(directory: string, generation: number): void {
   for (const file of readdirSync(directory))
-    if (!file.startsWith(FETCHED)) rmSync(join(directory, file), { recursive: true, force: true });
+    if (!file.startsWith(FETCHED) && !file.endsWith('.sock'))
+      rmSync(join(directory, file), { recursive: true, force: true });
   replaceFile(join(directory, GENERATION_FILE), String(generation));
 }
 

@@ -34,10 +34,19 @@ export interface PublishedShard {
   readonly files: Readonly<Record<string, StoredFile>>;
 }
 
-/** A copy of a shard's state. */
+/** A copy of a shard's state: the object is the index of its packs. */
 export interface StateObject extends StoredFile {
   /** Stream sequence of the copy. */
   readonly sequence: number;
+  /** Names of the objects with the content. */
+  readonly packs: readonly string[];
+  /** What was published of the state before the copy; null: nothing that can be continued. */
+  readonly published: { readonly manifest: Manifest; readonly files: PublishedShard['files'] } | null;
+}
+
+/** Names of the objects of a copy. */
+export function objectsOf({ name, packs }: Pick<StateObject, 'name' | 'packs'>): string[] {
+  return [name, ...packs];
 }
 
 /** The copies with which another machine goes on. */
@@ -81,7 +90,7 @@ export interface ActiveViews extends SharedDefinition {
 }
 
 /** Layout of the values: what was written with another one is not read. */
-const LAYOUT = 2;
+const LAYOUT = 3;
 
 /** Opens the bucket, and creates it if it is missing. */
 export function openViewsBucket(connection: StreamConnection, replicas: number): Promise<KeyValueBucket> {

@@ -9,12 +9,29 @@ export class StateAwaitedError extends SetupError {
   }
 }
 
+/**
+ * The files of a database between two commits: the tables as they were written last, and the log of all changes since.
+ * Both are whole as long as `isWhole`.
+ */
+export interface StateImage {
+  /** Stream sequence up to which it has counted. */
+  readonly sequence: number;
+  /** Rises whenever the log is written into the tables; what they had before then may be overwritten. */
+  readonly version: number;
+  /** Bytes of each file. */
+  readonly bytes: { readonly tables: number; readonly log: number };
+  /** Reads a part of a file; less than `length` bytes at its end. */
+  read(file: 'tables' | 'log', position: number, length: number): Promise<Uint8Array<ArrayBuffer>>;
+  /** True if all that was read belongs together. */
+  isWhole(): boolean;
+}
+
 /** The open state of a shard. */
 export interface OpenState {
   /** Stream sequence up to which it has counted. */
   readonly sequence: number;
-  /** Copies it to a file in its folder, while work goes on. */
-  copyTo(file: string): Promise<{ readonly sequence: number }>;
+  /** The files as they are now, while work goes on. */
+  image(): Promise<StateImage>;
 }
 
 /** A shard that this process owns, as other machines see it. */
@@ -54,6 +71,8 @@ export interface SharedShards {
    * @throws StateAwaitedError when another try may succeed
    */
   open(shard: number, directory: string, state: OpenState, owner: ShardOwner): Promise<SharedShard>;
+  /** Keeps copies of the states of some shards in their folders, so that this process takes them over quickly. */
+  standBy(shards: () => readonly number[], directoryOf: (shard: number) => string): { stop(): Promise<void> };
   /**
    * Follows the shards of which data is taken out: tells their owners, and deletes what `directoryOf` has of those that
    * this process does not own. `onBegun` is called when a shard of the views was made anew, and at the start.

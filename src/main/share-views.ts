@@ -3,7 +3,7 @@
  *
  * Test: test/cluster/machines.test.ts.
  */
-import { Mirror } from '../cluster/mirror.ts';
+import { findMirrored, Mirror } from '../cluster/mirror.ts';
 import type { SegmentCache } from '../cluster/segment-cache.ts';
 import { SharedViews } from '../cluster/shared-views.ts';
 import { openPlace } from '../cluster/place.ts';
@@ -24,8 +24,11 @@ export async function shareViews(
   connection: StreamConnection,
   place: ObjectStoreOptions,
   views: SharedDefinition,
-  replicas: number,
-  logger: Logger,
+  {
+    dataDir,
+    replicas,
+    logger,
+  }: { readonly dataDir: string; readonly replicas: number; readonly logger: Logger },
 ): Promise<SharedShards> {
   return new SharedViews({
     ...(await openPlace(connection, place, replicas)),
@@ -45,6 +48,7 @@ export async function shareViews(
           return true;
         }),
     },
+    findFile: (sha256) => findMirrored(mirrorFolder(dataDir), sha256),
     logger,
   });
 }

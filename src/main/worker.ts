@@ -193,6 +193,11 @@ runProcess(logger, config.shutdownMs, async (lifecycle) => {
     () => forgetUnfinished(),
   );
   lifecycle.opened('shards that others make anew', () => following?.stop());
+  const standing = sharing?.standBy(
+    () => member.leases.successions,
+    (shard) => shardDirectory(config.dataDir, epoch, shard),
+  );
+  lifecycle.opened('copies of shards of others', () => standing?.stop());
   const expiring = startBackupExpiry({
     ledger: await BackupLedger.open(connection, { replicas: config.streamReplicas }),
     dataDir: config.dataDir,
@@ -246,7 +251,8 @@ async function openSharing(
 ): Promise<SharedShards> {
   const { shareViews } = await import('./share-views.ts');
   const definition = currentDefinition((await loading).model);
-  return shareViews(connection, place, { definition, shards: config.shards }, config.streamReplicas, logger);
+  const { dataDir, shards, streamReplicas: replicas } = config;
+  return shareViews(connection, place, { definition, shards }, { dataDir, replicas, logger });
 }
 
 /** Deletes what commands left that ended half way, and that hold states from before: unless one runs now. */

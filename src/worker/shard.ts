@@ -4,7 +4,6 @@
  *
  * Test: test/worker/workers.test.ts, test/worker/unanalysed.test.ts.
  */
-import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { erasedRequest } from '../domain/erased-records.ts';
 import type { OpenShardAlerts, ShardAlerts } from '../domain/alerting.ts';
@@ -198,7 +197,7 @@ async function shareShard(
       get sequence() {
         return store.sequence;
       },
-      copyTo: (file) => copyOpenState(store, basename(file)),
+      image: () => store.image(),
     },
     { guard, onVoid },
   );

@@ -1,13 +1,14 @@
 /** Faults that a review found, each with what led to it. */
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { FormerViews } from '../../src/cluster/former-views.ts';
 import { Generations } from '../../src/cluster/generations.ts';
 import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
 import {
+  objectsOf,
   openViewsBucket,
   readKey,
   ViewsKeys,
@@ -17,7 +18,6 @@ import {
   type StoredState,
 } from '../../src/cluster/views-bucket.ts';
 import { silentLogger } from '../../src/logger.ts';
-import { copyOpenState } from '../../src/store/live/state-copy.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import type { KeyValueBucket } from '../../src/stream/kv/key-value.ts';
 import { openFixture, temporaryDirectory, type Fixture } from '../support/fold.ts';
@@ -64,10 +64,9 @@ describe('what an erasure takes out of a shared shard', () => {
       prefix: keys.objects(views, 0),
       run,
       guard: async () => undefined,
+      stored: {},
       kept: async () =>
-        ((await readKey<StoredState>(bucket, keys.state(views, 0)))?.value.copies ?? []).map(
-          ({ name }) => name,
-        ),
+        ((await readKey<StoredState>(bucket, keys.state(views, 0)))?.value.copies ?? []).flatMap(objectsOf),
       generation,
       directory: fixture.directory,
       shard: 0,
@@ -89,7 +88,7 @@ describe('what an erasure takes out of a shared shard', () => {
     });
   const stateOf = ({ store }: Fixture, sequence: number) => ({
     sequence,
-    copyTo: (file: string) => copyOpenState(store, basename(file)),
+    image: () => store.image(),
   });
   const generations = (): Generations =>
     new Generations({ bucket, store: objects.store, keys, askForCopy: async () => true, shardOf: () => 0 });
@@ -254,6 +253,7 @@ describe('what an erasure takes out of a shared shard', () => {
       const slow = {
         ...objects.store,
         upload: objects.store.upload.bind(objects.store),
+        list: objects.store.list.bind(objects.store),
         remove: objects.store.remove.bind(objects.store),
         // The other worker looks while the download goes on.
         download: async (...of: Parameters<typeof objects.store.download>) => {

@@ -33,7 +33,7 @@ describe('a rebuild as the machines see it', () => {
         upload: async (_views, shard, { file, sequence }) => {
           objects.add(file);
           await duringUpload();
-          return { name: file, sha256: String(shard), sequence };
+          return { name: file, sha256: String(shard), sequence, packs: [], published: null };
         },
       },
     });
@@ -82,7 +82,7 @@ describe('a rebuild as the machines see it', () => {
     rebuild = await rebuilds.begin(HOW);
     await store('one');
     await store('two', 1);
-    const copies = [{ name: 'one', sha256: '', sequence: 1 }];
+    const copies = [{ name: 'one', sha256: '', sequence: 1, packs: [], published: null }];
     await writeKey(bucket, keys.state(VIEWS, 0), { ...NO_STATE, generation: 1, copies }, null);
     await rebuilds.finish(rebuild);
     deepEqual([...objects], ['one']);

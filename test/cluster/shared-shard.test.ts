@@ -1,8 +1,17 @@
 import { deepEqual, equal, ok, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FormerViews } from '../../src/cluster/former-views.ts';
@@ -11,9 +20,10 @@ import { Mirror } from '../../src/cluster/mirror.ts';
 import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { SharedViews } from '../../src/cluster/shared-views.ts';
 import { ShardUploads, type ShardUploadsOptions } from '../../src/cluster/shard-uploads.ts';
-import { StateCopies } from '../../src/cluster/state-copies.ts';
+import { StateCopies, type StateCopiesOptions } from '../../src/cluster/state-copies.ts';
 import {
   NO_STATE,
+  objectsOf,
   openViewsBucket,
   readKey,
   ViewsKeys,
@@ -27,9 +37,8 @@ import { StateAwaitedError, type OpenState } from '../../src/domain/sharing.ts';
 import { SetupError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/logger.ts';
 import { noteDamage, notedDamage } from '../../src/store/damage.ts';
-import { readActiveEpoch } from '../../src/store/epochs/epochs.ts';
+import { readActiveEpoch, writeActiveEpoch } from '../../src/store/epochs/epochs.ts';
 import { ObjectStore } from '../../src/store/objects/object-store.ts';
-import { copyOpenState } from '../../src/store/live/state-copy.ts';
 import { HeldStateError } from '../../src/store/live/state-database.ts';
 import { filesOf, readManifest } from '../../src/store/published/manifest.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
@@ -102,6 +111,7 @@ describe('a shared shard', () => {
       prefix: prefix(),
       run,
       guard: guardOf(run),
+      stored: {},
       kept: async () => [],
       generation: 0,
       directory: fixture.directory,
@@ -291,7 +301,7 @@ describe('a shared shard', () => {
         get sequence() {
           return fixture.store.sequence;
         },
-        copyTo: (file) => copyOpenState(fixture.store, basename(file)),
+        image: () => fixture.store.image(),
       });
     const there = copiesOf(folder.path);
     try {
@@ -319,7 +329,7 @@ describe('a shared shard', () => {
       await once(holder, 'exit');
       equal((await there.fetchNewer())?.sequence, 2);
       deepEqual(
-        readdirSync(folder.path).filter((file) => /CURRENT|newest|fetched|wal/.test(file)),
+        readdirSync(folder.path).filter((file) => /CURRENT|newest|fetched/.test(file)),
         [],
       );
       const again = await openFixture({ directory: folder.path });
@@ -343,6 +353,94 @@ describe('a shared shard', () => {
     }
   });
 
+  it('is taken over with what was published of it, and from the copy that the next owner keeps', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const next = join(folder.path, 'views', '1', '0');
+    const copiesOf = (directory: string, more: Partial<StateCopiesOptions> = {}): StateCopies =>
+      new StateCopies({
+        bucket,
+        store: objects.store,
+        key: keys.state(VIEWS, 0),
+        prefix: prefix(),
+        directory,
+        shard: 0,
+        logger,
+        ...more,
+      });
+    const copies = copiesOf(fixture.directory);
+    const { signal } = new AbortController();
+    const asked = (method: string, part: string): string[] =>
+      objects.requests.filter((each) => each.startsWith(method) && each.includes(part));
+    try {
+      const uploads = await uploadsOf(fixture, 'one', { kept: () => copies.kept() });
+      const state = {
+        get sequence() {
+          return fixture.store.sequence;
+        },
+        image: () => fixture.store.image(),
+      };
+      for (let batch = 0; batch < 3; batch += 1) {
+        await count(100);
+        await fixture.publication.settle();
+      }
+      await push(uploads);
+      ok(await copies.store(state, uploads.own));
+      const standby = copiesOf(next);
+      equal(await standby.keepStandby(signal), true);
+      await count(100);
+      await push(uploads);
+      ok(await copies.store(state, uploads.own));
+      objects.requests.length = 0;
+      equal(await standby.keepStandby(signal), true);
+      // The index, and the pack with what has changed.
+      equal(asked('GET', '/states/').length, 2);
+      await uploads.close();
+
+      objects.requests.length = 0;
+      let linked = 0;
+      const findFile = (sha256: string): string | null => {
+        const found = [...readdirSync(fixture.directory)].find(
+          (file) =>
+            file.endsWith('.duckdb') &&
+            createHash('sha256')
+              .update(readFileSync(join(fixture.directory, file)))
+              .digest('hex') === sha256,
+        );
+        linked += found === undefined ? 0 : 1;
+        return found === undefined ? null : join(fixture.directory, found);
+      };
+      const there = copiesOf(next, { findFile });
+      const taken = await there.fetchNewer();
+      equal(taken?.sequence, 4);
+      // The index alone: the standby has the rest, and the machine has the files elsewhere.
+      equal(asked('GET', '').filter((each) => !each.includes('list-type')).length, 1);
+      equal(linked, Object.keys(taken.published!.files).length);
+      const again = await openFixture({ directory: next, compactRows: 100 });
+      const stored = there.takeStoredFiles();
+      deepEqual(stored, taken.published!.files);
+      equal(again.publication.sequence, taken.published!.manifest.sequence);
+      const owner = await uploadsOf(again, 'two', { kept: () => there.kept(), stored });
+      const stream = new SyntheticStream(STREAM);
+      for (let before = 0; before < 4; before += 1) stream.next(100);
+      await again.fold(stream.next(100));
+      await again.publish();
+      objects.requests.length = 0;
+      await push(owner);
+      equal(asked('PUT', '').length, 1);
+      writeActiveEpoch(folder.path, { epoch: 1, shards: 1 });
+      equal(await countedMessages(folder.path), 500);
+      await again.publication.settle();
+      equal((await entry()).manifest?.sequence, 5);
+      equal(readdirSync(next).filter((file) => /standby|fetched|STORED/.test(file)).length, 0);
+      await owner.close();
+      await again.close();
+    } finally {
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
   it('goes on without what was taken out of it, and all that was made before is void', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
@@ -359,7 +457,7 @@ describe('a shared shard', () => {
       });
     const stateOf = ({ store }: Fixture, sequence: number): OpenState => ({
       sequence,
-      copyTo: (file: string) => copyOpenState(store, basename(file)),
+      image: () => store.image(),
     });
     const generations = new Generations({
       bucket,
@@ -396,7 +494,7 @@ describe('a shared shard', () => {
       const others = { definition: 'fact:2 model:a', shards: 1 };
       const name = `${keys.objects(others, 0)}states/x`;
       await objects.store.upload(name, join(fixture.directory, 'CURRENT'));
-      const copy = { name, sha256: 'x', sequence: 1 };
+      const copy = { name, sha256: 'x', sequence: 1, packs: [], published: null };
       await writeKey(bucket, keys.state(others, 0), { ...NO_STATE, copies: [copy] }, null);
       await writeKey(bucket, keys.shard(others, 0), await entry(), null);
       equal(await isBehind(fixture.directory), 2);
@@ -427,7 +525,10 @@ describe('a shared shard', () => {
       equal((await entry()).generation, 1);
 
       const state = (await readKey<StoredState>(bucket, keys.state(VIEWS, 0)))!.value;
-      const named = [...Object.values((await entry()).files), ...state.copies].map((object) => object.name);
+      const named = [
+        ...Object.values((await entry()).files).map((object) => object.name),
+        ...state.copies.flatMap(objectsOf),
+      ];
       deepEqual((await objects.store.list(ofShard.prefix)).toSorted(), named.toSorted());
       deepEqual(await objects.store.list(keys.objects(others, 0)), []);
       const dropped = (await readKey<StoredState>(bucket, keys.state(others, 0)))!.value;
@@ -618,7 +719,7 @@ describe('a shared shard', () => {
       await count(50);
       await count(50);
       await push(uploads);
-      const state = { sequence: 2, copyTo: (file: string) => copyOpenState(fixture.store, basename(file)) };
+      const state = { sequence: 2, image: () => fixture.store.image() };
       await copies.store(state);
       equal(await shared(2).prepare(0, fixture.directory), 2);
       await rejects(shared(2).prepare(0, folder.path), StateAwaitedError);
@@ -660,7 +761,7 @@ describe('a shared shard', () => {
       make(views).open(
         shard,
         fixture.directory,
-        { sequence: 0, copyTo: () => Promise.reject(new Error('not now')) },
+        { sequence: 0, image: () => Promise.reject(new Error('not now')) },
         { guard: async () => undefined, onVoid: () => undefined },
       );
     const publish = async (shard: Awaited<ReturnType<typeof open>>): Promise<void> => {

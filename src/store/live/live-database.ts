@@ -66,6 +66,11 @@ export class LiveDatabase {
     return this.#opened.temporary;
   }
 
+  /** Resolves when the database is open again. */
+  get reopening(): Promise<unknown> {
+    return this.#reopening;
+  }
+
   /** Runs work on a separate connection, beside the fold. */
   async beside<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
     await this.#reopening;

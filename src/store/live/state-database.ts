@@ -21,9 +21,10 @@ import { definitionOf } from '../epochs/definition.ts';
 import type { View } from '../view-files.ts';
 import type { DeferredPart } from './batch.ts';
 
-const FILE = 'state.duckdb';
+/** The file of the database in the shard's folder. */
+export const STATE_FILE = 'state.duckdb';
 /** The log: committed changes that DuckDB has not yet written into the tables of the file. */
-export const LOG_FILE = `${FILE}.wal`;
+export const LOG_FILE = `${STATE_FILE}.wal`;
 
 export interface StateStoreOptions {
   /** Folder of one shard: `<data>/views/<epoch>/<shard>`. */
@@ -122,7 +123,7 @@ create table session_state (session integer, value blob);
 export async function openStateDatabase(options: StateStoreOptions): Promise<StateDatabase> {
   const { directory, threads, memoryBytes, spillDirectory } = options;
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const file = join(directory, FILE);
+  const file = join(directory, STATE_FILE);
   const noted = notedDamage(directory, 'state');
   if (noted !== null) throw new DamagedStateError(file, noted);
   const database = await openDatabase({

@@ -10,12 +10,14 @@ import type { ShownFacts, ShownSession } from '../../domain/curations.ts';
 import type { StateRow } from '../../domain/facts.ts';
 import { KINDS } from '../../domain/kinds.ts';
 import { REQUEST_MEMORY_MICROS } from '../../domain/records.ts';
+import type { StateImage } from '../../domain/sharing.ts';
 import type { SessionOutcome } from '../../domain/session-outcomes.ts';
 import { DatabaseError, quoted, type Connection, type Row } from '../duckdb.ts';
 import type { View } from '../view-files.ts';
 import type { Batch, Counters, Deferral, DeferredPart } from './batch.ts';
 import { LiveDatabase } from './live-database.ts';
 import { LOG_FILE, type StateStoreOptions } from './state-database.ts';
+import { StateFiles } from './state-files.ts';
 
 export interface InstanceRecord {
   readonly instance: number;
@@ -63,12 +65,16 @@ export class StateStore {
   #revision: number;
   #lastEntry: string | null;
   #counters: Counters;
+  readonly #files: StateFiles;
+  /** Resolves when no commit is in work. */
+  #committing: Promise<void> = Promise.resolve();
   /** Resolves when no log is being written into the tables. */
   #writingLog: Promise<void> = Promise.resolve();
 
   private constructor(options: StateStoreOptions, live: LiveDatabase) {
     const { directory, views, memoryBytes, spillDirectory } = options;
     this.directory = directory;
+    this.#files = new StateFiles(directory);
     this.views = views;
     this.memoryBytes = memoryBytes;
     this.spillDirectory = spillDirectory;
@@ -243,6 +249,12 @@ group by m.position, m.instance`,
    * checkpoint is not the expected one. A rehearsal does the same and rolls back.
    */
   async commit(batch: Batch, { rehearsal = false } = {}): Promise<void> {
+    const committing = this.#commit(batch, rehearsal);
+    this.#committing = committing.catch(() => undefined);
+    await committing;
+  }
+
+  async #commit(batch: Batch, rehearsal: boolean): Promise<void> {
     await this.#writingLog;
     const { connection } = this;
     const { counters } = batch;
@@ -335,8 +347,19 @@ group by m.position, m.instance`,
     }
   }
 
-  close(): Promise<void> {
-    return this.#live.close();
+  /** The files of the database between two commits. */
+  async image(): Promise<StateImage> {
+    for (;;) {
+      const work = [this.#committing, this.#writingLog, this.#live.reopening];
+      await Promise.all(work);
+      if (work[0] === this.#committing && work[1] === this.#writingLog && work[2] === this.#live.reopening)
+        return this.#files.image(this.#sequence);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#live.close();
+    this.#files.close();
   }
 
   /** Returns true if a commit succeeded that threw because its log could not be written into the tables. */

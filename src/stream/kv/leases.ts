@@ -126,6 +126,26 @@ export class Leases {
     return [...this.#held.keys()].toSorted((a, b) => a - b);
   }
 
+  /** Shards that this process gets if the process that holds them now ends. */
+  get successions(): number[] {
+    if (!this.#ready || this.#closed) return [];
+    const me = this.#options.holder.id;
+    const { announced, ready } = this.#workers();
+    const owners = this.#owners();
+    const inherited = new Set<number>();
+    for (const gone of new Set(owners)) {
+      if (gone === null || gone === me) continue;
+      const left = (workers: readonly string[]): string[] => workers.filter((id) => id !== gone);
+      const after = divideShards(
+        owners.map((owner) => (owner === gone ? null : owner)),
+        { takers: left(announced), holders: left(ready) },
+      );
+      for (const [shard, owner] of after.entries())
+        if (owners[shard] === gone && owner === me) inherited.add(shard);
+    }
+    return [...inherited];
+  }
+
   /** Starts to take shards. Resolves after the first division. */
   compete(): Promise<void> {
     this.#ready = true;

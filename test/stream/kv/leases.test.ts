@@ -174,6 +174,28 @@ describe('leases', () => {
     dead.clear();
   });
 
+  it('says which shards a worker gets if their holder ends', async () => {
+    const a = await start('a');
+    const b = await start('b');
+    const c = await start('c');
+    await Promise.all([a, b, c].map(({ leases }) => leases.compete()));
+    await eventually(() => counts().toSorted().join() === '1,1,2', held);
+    const expected = (): string[] =>
+      [b, c].map(({ leases }) =>
+        [...leases.held, ...leases.successions.filter((shard) => a.leases.held.includes(shard))]
+          .toSorted()
+          .join(''),
+      );
+    await eventually(() => expected().join('').length === SHARDS, held);
+    const next = expected();
+    dead.add('a');
+    await kill(a);
+    await eventually(
+      () => [b, c].every(({ leases }, place) => leases.held.join('') === expected[place]),
+      held,
+    );
+  });
+
   it('is lost when it was not renewed in time, before another worker has it', async () => {
     const a = await start('a');
     await a.leases.compete();

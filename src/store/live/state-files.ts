@@ -1,0 +1,85 @@
+/**
+ * Reads the files of a database that this process has open. DuckDB never overwrites what the last checkpoint wrote into
+ * the file before the next one, and only adds to the log.
+ *
+ * Test: test/cluster/state-packs.test.ts.
+ */
+import { closeSync, fstatSync, openSync, read, readSync, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { StateImage } from '../../domain/sharing.ts';
+import { LOG_FILE, STATE_FILE } from './state-database.ts';
+
+/** Offsets of the two headers, of which DuckDB writes one at each checkpoint. */
+const HEADERS = [4096, 8192];
+/** Offset of the number of the checkpoint in a header, after its checksum. */
+const NUMBER_OFFSET = 8;
+
+/**
+ * The files of one database. Closing any descriptor of a file gives up the lock that DuckDB has on it, so this one stays
+ * open until the database is closed.
+ */
+export class StateFiles {
+  readonly #directory: string;
+  #tables: number | null = null;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+  }
+
+  /** The files as they are now. Call it while neither a commit nor a checkpoint is in work. */
+  image(sequence: number): StateImage {
+    this.#tables ??= openSync(join(this.#directory, STATE_FILE), 'r');
+    const descriptor = this.#tables;
+    const log = join(this.#directory, LOG_FILE);
+    const logBytes = (): number => statSync(log, { throwIfNoEntry: false })?.size ?? 0;
+    const version = checkpointOf(descriptor);
+    const bytes = { tables: fstatSync(descriptor).size, log: logBytes() };
+    return {
+      sequence,
+      version,
+      bytes,
+      read: async (file, position, length) => {
+        const part = new Uint8Array(Math.max(0, Math.min(length, bytes[file] - position)));
+        const { bytesRead } =
+          file === 'tables'
+            ? await readOf(descriptor, part, 0, part.length, position)
+            : await readLog(log, part, position);
+        // A log that ends earlier was written into the tables meanwhile.
+        return part.subarray(0, bytesRead);
+      },
+      isWhole: () => checkpointOf(descriptor) === version && logBytes() >= bytes.log,
+    };
+  }
+
+  /** Call it after the database is closed. */
+  close(): void {
+    if (this.#tables !== null) closeSync(this.#tables);
+    this.#tables = null;
+  }
+}
+
+const readOf = promisify(read);
+
+async function readLog(
+  file: string,
+  part: Uint8Array,
+  position: number,
+): Promise<{ readonly bytesRead: number }> {
+  const log = await open(file, 'r').catch(() => null);
+  try {
+    return (await log?.read(part, 0, part.length, position)) ?? { bytesRead: 0 };
+  } finally {
+    await log?.close();
+  }
+}
+
+function checkpointOf(descriptor: number): number {
+  const number = Buffer.alloc(8);
+  const numbers = HEADERS.map((at) => {
+    readSync(descriptor, number, 0, 8, at + NUMBER_OFFSET);
+    return Number(number.readBigUInt64LE());
+  });
+  return Math.max(...numbers);
+}
