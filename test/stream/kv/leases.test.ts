@@ -190,10 +190,7 @@ describe('leases', () => {
     const next = expected();
     dead.add('a');
     await kill(a);
-    await eventually(
-      () => [b, c].every(({ leases }, place) => leases.held.join('') === expected[place]),
-      held,
-    );
+    await eventually(() => [b, c].every(({ leases }, place) => leases.held.join('') === next[place]), held);
   });
 
   it('is lost when it was not renewed in time, before another worker has it', async () => {
