@@ -135,15 +135,15 @@ export class StatePacks {
   async #pieces(image: StateImage, file: File, pack: PackWriter): Promise<string[]> {
     const places: number[] = [];
     while (positionOf(places.length, file) < image.bytes[file]) places.push(places.length);
-    const last = this.#last?.version === image.version ? this.#last.index[file] : [];
+    // The log only grows until the next checkpoint. Of the tables, commits of many rows write parts at once.
+    const last = file === 'log' && this.#last?.version === image.version ? this.#last.index.log : [];
     const digests: string[] = [];
     for (let from = 0; from < places.length; from += READ_AT_ONCE) {
       const some = await Promise.all(
         places.slice(from, from + READ_AT_ONCE).map(async (place) => {
           const before = last[place];
-          // Nothing was written over since, and the log only grows.
-          const isSame = before !== undefined && (file === 'tables' || before[2] === PIECE_BYTES);
-          if (isSame && this.#known.has(before[3])) return { sha256: before[3], bytes: null };
+          if (before?.[2] === PIECE_BYTES && this.#known.has(before[3]))
+            return { sha256: before[3], bytes: null };
           const bytes = await image.read(file, positionOf(place, file), lengthOf(place, file));
           const digest = await crypto.subtle.digest('SHA-256', bytes);
           return { sha256: Buffer.from(digest).toString('base64'), bytes };

@@ -10,8 +10,8 @@ export class StateAwaitedError extends SetupError {
 }
 
 /**
- * The files of a database between two commits: the tables as they were written last, and the log of all changes since.
- * Both are whole as long as `isWhole`.
+ * The files of a database between two commits: the tables, and the log of what was changed in them since the last
+ * checkpoint. Both belong together as long as `isWhole`.
  */
 export interface StateImage {
   /** Stream sequence up to which it has counted. */

@@ -46,10 +46,15 @@ describe('states in packs', () => {
   const store = (packs: StatePacks) => packs.write(() => fixture.store.image());
   const requests = (method: string): number =>
     objects.requests.filter((each) => each.startsWith(`${method} /`)).length;
-  /** Messages and stream sequence of a state, opened as a worker does. */
+  /** Messages and stream sequence of a state, opened as a worker does. All of it can be read. */
   const opened = (path: string): Promise<unknown> =>
     withDatabase({ threads: 1 }, async (connection) => {
       await connection.run(`attach ${quoted(path)} as st`);
+      const tables = await connection.all(
+        `select table_name from duckdb_tables() where database_name = 'st'`,
+      );
+      for (const { table_name: table } of tables)
+        await connection.run(`select sum(hash(t)) from st.${String(table)} t`);
       const row = await connection.one(
         'select (select count(*)::integer from st.message) as messages, (select sequence from st.meta) as sequence',
       );
@@ -82,6 +87,26 @@ describe('states in packs', () => {
     }
     equal(stored.at(-1)!.sequence, 25);
     ok(new Set(stored.map(({ sequence }) => sequence)).size > 3);
+    await fixture.close();
+  });
+
+  it('are whole where commits write into the tables at once, and nothing else does', async () => {
+    const large = new SyntheticStream({ messages: 40_000, days: 5, topics: 5, firstNumber: 1000 });
+    // Checkpoints leave free blocks in the file.
+    for (let batch = 0; batch < 4; batch += 1) {
+      await fixture.fold(large.next(5000));
+      await fixture.store.writeLog();
+    }
+    const packs = new StatePacks(at());
+    await store(packs);
+    for (let copy = 0; copy < 3; copy += 1) {
+      await fixture.fold(large.next(5000));
+      const stored = await store(packs);
+      ok(await readState(at(), stored, file));
+      copyFileSync(file, `${file}.${copy}`);
+      copyFileSync(`${file}.wal`, `${file}.${copy}.wal`);
+      deepEqual(await opened(`${file}.${copy}`), { messages: 25_000 + copy * 5000, sequence: copy + 5 });
+    }
     await fixture.close();
   });
 

@@ -1,6 +1,6 @@
 /**
- * Reads the files of a database that this process has open. DuckDB never overwrites what the last checkpoint wrote into
- * the file before the next one, and only adds to the log.
+ * Reads the files of a database that this process has open. Before the next checkpoint, DuckDB overwrites nothing in the
+ * file that the last one or a commit since has written, and only adds to the log.
  *
  * Test: test/cluster/state-packs.test.ts.
  */

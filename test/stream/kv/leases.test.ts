@@ -191,6 +191,7 @@ describe('leases', () => {
     dead.add('a');
     await kill(a);
     await eventually(() => [b, c].every(({ leases }, place) => leases.held.join('') === next[place]), held);
+    dead.clear();
   });
 
   it('is lost when it was not renewed in time, before another worker has it', async () => {
