@@ -7,6 +7,7 @@
 import { jetstream, jetstreamManager, JetStreamApiError } from '@nats-io/jetstream';
 import { headers, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
+import { storedSequence } from '../acknowledgement.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import type { Delivered } from '../log/consumer.ts';
 import { LogReader } from '../log/log-reader.ts';
@@ -59,23 +60,24 @@ export interface DeadLetter {
 }
 
 /**
- * Dead-letters an entry with the reason. A repetition for the same entry within two minutes stores nothing. Rejects
- * when the server cannot be reached.
+ * Dead-letters an entry with the reason; resolves once the letter is stored. A repetition for the same entry within two
+ * minutes stores nothing. Rejects when the server cannot be reached, or may not have stored it.
  */
 export async function deadLetter(
   connection: StreamConnection,
   entry: Delivered,
   reason: string,
 ): Promise<void> {
-  await jetstream(connection.nats).publish(DEAD_LETTERS_SUBJECT, entry.bytes, {
+  const ack = await jetstream(connection.nats).publish(DEAD_LETTERS_SUBJECT, entry.bytes, {
     headers: headersOf(entry, reason),
     msgID: `${entry.subject}:${entry.sequence}`,
   });
+  storedSequence(ack);
 }
 
 /**
  * Notes that a message counts without findings, with the reason; resolves once the note is stored. A repetition within
- * two minutes stores nothing. Rejects when the server cannot be reached.
+ * two minutes stores nothing. Rejects when the server cannot be reached, or may not have stored it.
  */
 export async function noteMessage(
   connection: StreamConnection,
@@ -87,10 +89,11 @@ export async function noteMessage(
   const hdrs = headersOf(entry, reason);
   hdrs.set(DEAD_LETTER_HEADERS.request, oneLine(requestId));
   hdrs.set(DEAD_LETTER_HEADERS.message, String(index));
-  await jetstream(connection.nats).publish(MESSAGE_NOTES_SUBJECT, bytes, {
+  const ack = await jetstream(connection.nats).publish(MESSAGE_NOTES_SUBJECT, bytes, {
     headers: hdrs,
     msgID: `note:${requestId}:${index}`,
   });
+  storedSequence(ack);
 }
 
 function headersOf({ sequence, subject }: Pick<Delivered, 'sequence' | 'subject'>, reason: string): MsgHdrs {
@@ -194,13 +197,14 @@ export async function replayDeadLetter(connection: StreamConnection, letter: Dea
         'be replayed.',
     );
   }
-  const { seq } = await whileConnected(connection, () =>
+  const ack = await whileConnected(connection, () =>
     jetstream(connection.nats).publish(letter.subject, letter.bytes, {
       msgID: `dead-letter:${letter.id}:${letter.setAsideAt}`,
     }),
   );
+  const sequence = storedSequence(ack);
   await removeDeadLetter(connection, letter.id);
-  return seq;
+  return sequence;
 }
 
 /**

@@ -12,6 +12,7 @@ import { FairQueue } from '../../domain/turns.ts';
 import { AppError, unavailable } from '../../errors.ts';
 import type { RecordedRequest } from '../../domain/records.ts';
 import { encodeRecord, encodeRequest, MAX_INFLATED_BYTES, sizeOf, type EncodedRequest } from './codec.ts';
+import { storedSequence } from '../acknowledgement.ts';
 import { whileConnected, type StreamConnection } from '../connection.ts';
 import { conversationsSubject, PARTITIONS, partitionOf, TRACES_SUBJECT } from '../subjects.ts';
 
@@ -218,8 +219,8 @@ class GroupCommit implements Publisher {
   }
 
   /**
-   * Stores one record, and tries again while the server is away. By the message id, the server recognises a record that
-   * it stored although its answer was lost; after its window, the worker's request ids do.
+   * Stores one record, and tries again while the server is away or has not stored it yet. By the message id, the server
+   * recognises a record that it stored although its answer was lost; after its window, the worker's request ids do.
    */
   async #store(lane: number, group: readonly Waiting[]): Promise<number> {
     const payload = await encodeRecord(group.map(({ request }) => request));
@@ -241,7 +242,7 @@ class GroupCommit implements Publisher {
             retries: 0,
           }),
         );
-        return ack.seq;
+        return storedSequence(ack);
       } catch (error) {
         fault = error;
       }

@@ -227,6 +227,7 @@ export class SharedLoad {
           this.wrong.push(`ingest answered ${JSON.stringify(ids)} for ${instanceId} ${sessionId}`);
         ledger.accepted += messages.length;
         const position = Number(reply.headers?.get('x-stream-position'));
+        if (!(position > 0)) this.#tell(`${name} accepted ${requestId} of ${instanceId} at no position`);
         ledger.position = Math.max(ledger.position, position);
         tries.push(`${messages.length} messages at ${position} by ${name}, ${new Date().toISOString()}`);
         ledger.latest.push(`${requestId}: ${tries.join(', ')}`);

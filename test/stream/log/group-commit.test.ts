@@ -6,10 +6,11 @@ import { AppError } from '../../../src/errors.ts';
 import type { RecordedRequest } from '../../../src/domain/records.ts';
 import { decodeRecord, encodeRequest } from '../../../src/stream/log/codec.ts';
 import { openConnection, type StreamConnection } from '../../../src/stream/connection.ts';
-import { openConsumer, readExtent } from '../../../src/stream/log/consumer.ts';
+import { openConsumer, readExtent, readStored } from '../../../src/stream/log/consumer.ts';
 import { createPublisher } from '../../../src/stream/log/group-commit.ts';
 import { setUpStreams } from '../../../src/stream/stream-setup.ts';
 import { conversationsSubject, partitionOf } from '../../../src/stream/subjects.ts';
+import { Cluster } from '../../faults/cluster.ts';
 import { killUnder, startTestServer, type TestServer } from '../../support/nats.ts';
 import { instanceIds, recordedRequest } from '../../support/requests.ts';
 
@@ -299,6 +300,21 @@ describe('publisher', () => {
     equal(stored.size, answered.size);
   });
 
+  it('takes an answer without a sequence for none, and tries again with the same message id', async () => {
+    const ids: (string | undefined)[] = [];
+    const answers = [0, 0, 7];
+    // In place of a leader of nats-server 2.10 whose followers are away for a while.
+    connection.nats.subscribe('conversations.*', {
+      callback: (_error, message) => {
+        ids.push(message.headers?.get('Nats-Msg-Id'));
+        message.respond(JSON.stringify({ stream: 'CONVERSATIONS', seq: answers.shift(), duplicate: true }));
+      },
+    });
+    equal(await createPublisher(connection).publish(recordedRequest()), 7);
+    deepEqual(ids, [ids[0], ids[0], ids[0]]);
+    ok(ids[0]);
+  });
+
   it('answers everything taken when drained, and takes nothing after', async () => {
     await setUpStreams(connection);
     const publisher = createPublisher(connection);
@@ -309,6 +325,58 @@ describe('publisher', () => {
     await rejects(publisher.publish(recordedRequest()), appError('SERVICE_UNAVAILABLE'));
   });
 });
+
+describe('publisher to a cluster', () => {
+  let cluster: Cluster;
+  const connections: StreamConnection[] = [];
+  before(async () => {
+    cluster = await Cluster.start();
+  });
+  after(async () => {
+    for (const connection of connections) await connection.close();
+    await cluster.stop();
+  });
+
+  async function open(url: string): Promise<StreamConnection> {
+    const { token } = cluster;
+    const connection = await whenServed(() => openConnection({ url, token: () => token, name: 'test' }));
+    connections.push(connection);
+    return connection;
+  }
+
+  it('answers for no request that the leader alone has', async () => {
+    const connection = await open(cluster.url);
+    await whenServed(() => setUpStreams(connection, { replicas: 3 }));
+    await cluster.whole();
+    const leader = await cluster.leader();
+    const toLeader = await open(cluster.url.split(',')[cluster.names.indexOf(leader)] ?? '');
+    const request = recordedRequest();
+    const followers = cluster.names.filter((name) => name !== leader);
+    for (const name of followers) cluster.signal(name, 'SIGSTOP');
+    // The first try gets no answer, and the server recognises the second one.
+    await rejects(
+      createPublisher(toLeader, { timeoutMs: 4500 }).publish(request),
+      appError('SERVICE_UNAVAILABLE'),
+    );
+    for (const name of followers) cluster.signal(name, 'SIGCONT');
+    const sequence = await whenServed(() => createPublisher(connection).publish(request));
+    const stored = await readStored(connection, sequence, AbortSignal.timeout(10_000));
+    deepEqual(decodeRecord(stored?.bytes ?? new Uint8Array()).requests, [request]);
+  });
+});
+
+/** Servers that have just started, or came back, may have no leader yet. */
+async function whenServed<T>(ask: () => Promise<T>): Promise<T> {
+  const deadline = performance.now() + 60_000;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(100);
+    }
+  }
+}
 
 describe('streams', () => {
   let server: TestServer;
