@@ -59,13 +59,14 @@ class World {
     const { env, folder } = await this.#startStore();
     this.#objects = folder;
     const { url, token } = this.servers;
-    this.#connection = await whenServed(() =>
+    const connection = await whenServed(() =>
       openConnection({ url, token: () => token, name: 'test of machines' }),
     );
-    await setUpStreams(this.#connection, { replicas: SERVERS.length });
+    this.#connection = connection;
+    await whenServed(() => setUpStreams(connection, { replicas: SERVERS.length }));
     await this.#register();
     this.#place = await openPlace(
-      this.#connection,
+      connection,
       {
         url: env['VIEWS_URL'] ?? '',
         endpoint: env['AWS_ENDPOINT_URL'] ?? '',
@@ -179,7 +180,7 @@ class World {
   }
 }
 
-/** Servers that have just started may have no leader yet. */
+/** Servers that have just started may have no leader yet, or not know each other. */
 async function whenServed<T>(open: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + START_MS;
   for (;;) {
