@@ -61,6 +61,8 @@ export class SegmentCache implements SegmentFiles {
   readonly #now: () => number;
   readonly #files = new Map<string, Kept>();
   readonly #closing = new AbortController();
+  /** The files for which readers wait. */
+  readonly #waiting = new Set<Promise<void>>();
   #bytes = 0;
   #uses = 0;
   /** The bytes that a full disk took, until an instant. */
@@ -115,7 +117,11 @@ export class SegmentCache implements SegmentFiles {
     const waiting = Promise.withResolvers<never>();
     const timer = setTimeout(() => waiting.reject(new Error('it did not come in time')), this.#waitMs);
     try {
-      await Promise.race([this.#bring(path, kept), waiting.promise]);
+      const coming = this.#bring(path, kept);
+      this.#waiting.add(coming);
+      const came = (): boolean => this.#waiting.delete(coming);
+      coming.then(came, came);
+      await Promise.race([coming, waiting.promise]);
       kept.holders.add(letGo);
     } catch (error) {
       kept.readers -= 1;
@@ -146,14 +152,17 @@ export class SegmentCache implements SegmentFiles {
     });
   }
 
-  /** Brings what has room beside all other files, the smallest first. Rejects if one does not come. */
+  /** Brings what has room beside all other files, the smallest first, while no reader waits. Rejects if one does not come. */
   async fill(): Promise<void> {
     let room = this.#limit - this.#bytes;
     const missing = [...this.#files].filter(([, kept]) => !kept.isHere && kept.droppedAt === null);
     const fitting = missing
       .toSorted(([, one], [, other]) => one.source.bytes - other.source.bytes)
       .filter(([, { source }]) => (room -= source.bytes) >= 0);
-    await inTurns(fitting, AT_ONCE, ([path, kept]) => this.#bring(path, kept));
+    for (const [path, kept] of fitting) {
+      while (this.#waiting.size > 0) await Promise.allSettled(this.#waiting);
+      await this.#bring(path, kept);
+    }
   }
 
   /** Deletes files that no manifest has named for a while, and what is too much since it was read at the same time. */

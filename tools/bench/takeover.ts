@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Mirror } from '../../src/cluster/mirror.ts';
+import { findMirrored, Mirror } from '../../src/cluster/mirror.ts';
 import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
@@ -43,6 +43,8 @@ export const command = benchmark(USAGE, { messages: 1_000_000, batch: 5000, dela
   inFolder((folder) => measured(folder, values)),
 );
 
+type FindFile = (sha256: string) => string | null;
+
 interface Setting {
   readonly messages: number;
   readonly batch: number;
@@ -72,7 +74,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     rows.push([what, seconds(performance.now() - at), seconds(processorMs() - used), more(made)]);
     return made;
   };
-  const copiesIn = (directory: string): StateCopies =>
+  const copiesIn = (directory: string, findFile: FindFile = () => null): StateCopies =>
     new StateCopies({
       bucket,
       store,
@@ -80,6 +82,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
       prefix: keys.objects(VIEWS, 0),
       directory,
       shard: 0,
+      findFile,
       logger,
     });
   const uploadsOf = (directory: string, run: string, copies: StateCopies): Promise<ShardUploads> =>
@@ -99,7 +102,14 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     });
   const views = loadViews(VIEWS_DIRECTORY);
   const open = (directory: string): Promise<StateStore> =>
-    StateStore.open({ directory, views, analysis: 'bench', threads: 2, memoryBytes: MEMORY_BYTES });
+    StateStore.open({
+      directory,
+      views,
+      analysis: 'bench',
+      threads: 2,
+      memoryBytes: MEMORY_BYTES,
+      spillDirectory: join(directory, 'spill'),
+    });
   const times = { graceMs: 0, now: () => 0 };
   try {
     const state = await open(here);
@@ -155,7 +165,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
     const mirrored = join(folder, 'web');
     const cache = new SegmentCache();
-    const firstAnswer = async (): Promise<void> => {
+    const readFirst = async (): Promise<{ readonly reader: SnapshotReader; readonly mirror: Mirror }> => {
       const mirror = new Mirror({
         bucket,
         store,
@@ -177,14 +187,19 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
       await reader.read(({ all }) =>
         all('select sum(messages) as messages from @session_rollup where granularity = 4'),
       );
-      await reader.close();
-      await mirror.close();
+      return { reader, mirror };
     };
-    await timed('web from nothing: mirror and first answer', firstAnswer, () => megabytes(cache.bytes));
+    const web = await timed('web from nothing: first answer', readFirst, () => megabytes(cache.bytes));
+    await timed(
+      'web: all files',
+      () => web.mirror.close(),
+      () => megabytes(cache.bytes),
+    );
+    await web.reader.close();
     await uploads.close();
 
-    const takeOver = async (directory: string, run: string): Promise<void> => {
-      const there = copiesIn(directory);
+    const takeOver = async (directory: string, run: string, findFile: FindFile): Promise<void> => {
+      const there = copiesIn(directory, findFile);
       await timed(`${run}: the state comes`, () => there.fetchNewer());
       const taken = await timed(`${run}: it opens`, () => open(directory));
       const owner = await uploadsOf(directory, run, there);
@@ -198,11 +213,11 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
       await published.close();
       await taken.close();
     };
-    await takeOver(standby, 'with a standby');
+    await takeOver(standby, 'with a standby and a mirror', (sha256) => findMirrored(mirrored, sha256));
     await publication.close();
     await state.close();
     rmSync(standby, { recursive: true });
-    await takeOver(join(folder, 'empty'), 'without one');
+    await takeOver(join(folder, 'empty'), 'with nothing', () => null);
     console.log(table([`${messages} messages`, 'seconds', 'processor s', 'MB'], rows));
   } finally {
     await connection.close();
