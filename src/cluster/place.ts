@@ -4,6 +4,7 @@
  *
  * Test: test/cluster/machines.test.ts.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
 import { ObjectStore } from '../store/objects/object-store.ts';
 import type { StreamConnection } from '../stream/connection.ts';
@@ -15,6 +16,9 @@ import { openViewsBucket, ViewsKeys } from './views-bucket.ts';
 
 /** Time for the owner of a shard to store a copy of its state. */
 const COPY_MS = 5 * 60_000;
+/** Time after which it is asked again: the server that had the request, or the owner, may have ended. */
+const ASK_MS = 15_000;
+const PAUSE_MS = 1000;
 
 export interface SharedPlace {
   readonly bucket: KeyValueBucket;
@@ -39,12 +43,20 @@ export async function openGenerations(
 ): Promise<Generations> {
   return new Generations({
     ...(await openPlace(connection, place, replicas)),
-    // Without an answer, the copy before it does: the stream has what came since.
-    askForCopy: (key) =>
-      requestAnswer(connection, sharedCopySubject(key), COPY_MS).then(
-        (answer) => answer !== null,
-        () => false,
-      ),
+    askForCopy: (key) => askForCopy(connection, key),
     shardOf,
   });
+}
+
+/** Without an answer, the copy before it does: the stream has what came since. */
+async function askForCopy(connection: StreamConnection, key: string): Promise<boolean> {
+  const deadline = performance.now() + COPY_MS;
+  for (;;) {
+    try {
+      return (await requestAnswer(connection, sharedCopySubject(key), ASK_MS)) !== null;
+    } catch {
+      if (performance.now() > deadline) return false;
+    }
+    await sleep(PAUSE_MS);
+  }
 }

@@ -90,6 +90,11 @@ cluster { name: undertone, listen: "${place.host}:${route}", routes: [${routes}]
     return this.#folder;
   }
 
+  /** Process ids of the servers that run. */
+  get pids(): number[] {
+    return this.#servers.flatMap(({ child }) => child?.pid ?? []);
+  }
+
   get names(): string[] {
     return this.#servers.map(({ name }) => name);
   }

@@ -69,9 +69,10 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     work: () => Promise<T>,
     more: (made: T) => string = () => '',
   ): Promise<T> => {
-    const [at, used] = [performance.now(), processorMs()];
+    const [at, used, bytes] = [performance.now(), processorMs(), store.bytes];
     const made = await work();
-    rows.push([what, seconds(performance.now() - at), seconds(processorMs() - used), more(made)]);
+    const stored = megabytes(store.bytes - bytes);
+    rows.push([what, seconds(performance.now() - at), seconds(processorMs() - used), stored, more(made)]);
     return made;
   };
   const copiesIn = (directory: string, findFile: FindFile = () => null): StateCopies =>
@@ -218,7 +219,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     await state.close();
     rmSync(standby, { recursive: true });
     await takeOver(join(folder, 'empty'), 'with nothing', () => null);
-    console.log(table([`${messages} messages`, 'seconds', 'processor s', 'MB'], rows));
+    console.log(table([`${messages} messages`, 'seconds', 'processor s', 'MB stored', 'MB in all'], rows));
   } finally {
     await connection.close();
     await nats.stop();
@@ -229,11 +230,11 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
 
 async function startStore(
   delayMs: number,
-): Promise<{ readonly store: ObjectStore; readonly stop: () => void; readonly env: StoreAddress['env'] }> {
+): Promise<{ readonly store: CountingStore; readonly stop: () => void; readonly env: StoreAddress['env'] }> {
   const child = fork(join(import.meta.dirname, '../../test/faults/support/store-process.ts'));
   const [{ env }] = (await once(child, 'message')) as [StoreAddress];
   child.send({ kind: 'none', share: 0, seed: 0, delayMs });
-  const store = new ObjectStore({
+  const store = new CountingStore({
     url: env['VIEWS_URL']!,
     endpoint: env['AWS_ENDPOINT_URL']!,
     region: 'us-east-1',
@@ -241,6 +242,16 @@ async function startStore(
     secretAccessKey: env['AWS_SECRET_ACCESS_KEY']!,
   });
   return { store, env, stop: () => void child.kill() };
+}
+
+/** Counts the bytes that go to the store. */
+class CountingStore extends ObjectStore {
+  bytes = 0;
+
+  override async upload(...[name, file, signal]: Parameters<ObjectStore['upload']>): Promise<void> {
+    this.bytes += statSync(file).size;
+    await super.upload(name, file, signal);
+  }
 }
 
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
