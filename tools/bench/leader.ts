@@ -13,8 +13,8 @@ import { table } from './load/table.ts';
 const USAGE = `Usage: npm run bench -- leader [OPTIONS]
 
 How many messages a second does the leader of one stream take? Web's publisher sends requests of the demo's conversations
-to nats-servers on this machine, each with sync_interval: always: one server, then three that keep the stream together.
-The processor time is that of the servers.
+to three nats-servers on this machine, each with sync_interval: always: the stream on one of them, then on all three. The
+processor time is that of the servers.
 
   --seconds N    for each (default: 20)
   --at-once N    requests that wait for their acknowledgement (default: 512)`;
@@ -23,17 +23,17 @@ const NAMESPACE = '0b0d2a52-6bb4-49ba-8f47-6a7f2d4a7d31';
 
 export const command = benchmark(USAGE, { seconds: 20, 'at-once': 512 }, async (values) => {
   const rows = [];
-  for (const servers of [1, 3]) rows.push(await measured(servers, values.seconds, values['at-once']));
-  console.log(table(['servers', 'messages/s', 'entries/s', 'MB/s', 'µs of servers a message'], rows));
+  for (const replicas of [1, 3]) rows.push(await measured(replicas, values.seconds, values['at-once']));
+  console.log(table(['replicas', 'messages/s', 'entries/s', 'MB/s', 'µs of servers a message'], rows));
 });
 
-async function measured(servers: number, seconds: number, atOnce: number): Promise<string[]> {
-  const cluster = await Cluster.start(
-    Array.from({ length: servers }, () => ({ host: '127.0.0.1', prefix: [] })),
-  );
+async function measured(replicas: number, seconds: number, atOnce: number): Promise<string[]> {
+  const cluster = await Cluster.start();
   try {
-    const connection = await openConnection({ url: cluster.url, token: () => cluster.token, name: 'bench' });
-    await setUpWhenReady(() => setUpStreams(connection, { replicas: servers }));
+    const connection = await whenReady(() =>
+      openConnection({ url: cluster.url, token: () => cluster.token, name: 'bench' }),
+    );
+    await whenReady(() => setUpStreams(connection, { replicas }));
     const publisher = createPublisher(connection);
     const requests = requestsOf({ instances: 64, messages: 4 });
     const before = await processorMs(cluster.pids);
@@ -55,7 +55,7 @@ async function measured(servers: number, seconds: number, atOnce: number): Promi
     await publisher.drain();
     await connection.close();
     return [
-      String(servers),
+      String(replicas),
       (messages / seconds).toFixed(0),
       (lastSequence / seconds).toFixed(0),
       (bytes / seconds / 1e6).toFixed(1),
@@ -67,11 +67,10 @@ async function measured(servers: number, seconds: number, atOnce: number): Promi
 }
 
 /** A cluster that has just started has no leader yet. */
-async function setUpWhenReady(setUp: () => Promise<unknown>): Promise<void> {
+async function whenReady<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      await setUp();
-      return;
+      return await work();
     } catch (error) {
       if (tries === 20) throw error;
       await new Promise((soon) => setTimeout(soon, 500));
