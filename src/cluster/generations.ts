@@ -244,9 +244,14 @@ export class Generations {
   async #begin(known: KnownShard, made: StateObject, generation: number): Promise<Begun> {
     const { bucket, store } = this.#options;
     const { stateKey, objects, shard } = known;
-    // With what an earlier run left that ended half way.
+    const there = await store.list(`${objects}states/`);
     const named = new Set(objectsOf(made));
-    const former = (await store.list(`${objects}states/`)).filter((name) => !named.has(name));
+    if ([...named].some((name) => !there.includes(name)))
+      throw new SetupError(
+        `The object store has lost the new state of shard ${shard}: make it again, that of a rebuild with --clean.`,
+      );
+    // With what an earlier run left that ended half way.
+    const former = there.filter((name) => !named.has(name));
     for (;;) {
       const before = await readKey<StoredState>(bucket, stateKey);
       const { generation: last } = before?.value ?? NO_STATE;

@@ -39,6 +39,8 @@ export interface MirrorOptions {
 const PAUSE_MS = 500;
 const LOOK_MS = 1000;
 const SEGMENT_FILE = /\.duckdb$/;
+/** As `byContent` names files. */
+const MIRRORED_FILE = /-([0-9a-f]{64})-\d+\.duckdb$/;
 
 interface Followed {
   readonly views: SharedDefinition;
@@ -318,12 +320,14 @@ function byContent(
   return { manifest: { ...manifest, tables: Object.fromEntries(tables) }, files };
 }
 
-/** The path of the file with a digest in a mirror; null if it is not there. */
-export function findMirrored(folder: string, sha256: string): string | null {
+/** The paths of the files in a mirror by their digests. */
+export function mirroredFiles(folder: string): ReadonlyMap<string, string> {
   const views = join(folder, 'views');
-  if (!existsSync(views)) return null;
-  const found = readdirSync(views, { recursive: true, encoding: 'utf8' }).find(
-    (file) => file.includes(`-${sha256}-`) && SEGMENT_FILE.test(file),
+  if (!existsSync(views)) return new Map();
+  return new Map(
+    readdirSync(views, { recursive: true, encoding: 'utf8' }).flatMap((file) => {
+      const [, sha256] = MIRRORED_FILE.exec(file) ?? [];
+      return sha256 === undefined ? [] : [[sha256, join(views, file)] as const];
+    }),
   );
-  return found === undefined ? null : join(views, found);
 }

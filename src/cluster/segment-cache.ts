@@ -171,8 +171,9 @@ export class SegmentCache implements SegmentFiles {
     for (const [path, kept] of this.#files) {
       if (kept.droppedAt === null || kept.droppedAt > now - GRACE_MS) continue;
       await this.#remove(path, kept);
-      if (!kept.isHere && kept.readers === 0 && kept.droppedAt <= now - FETCHABLE_MS)
-        this.#files.delete(path);
+      // A manifest may name it again meanwhile.
+      const isGone = !kept.isHere && kept.readers === 0 && kept.moving === null;
+      if (isGone && (kept.droppedAt ?? now) <= now - FETCHABLE_MS) this.#files.delete(path);
     }
     await this.#makeRoom(0);
   }

@@ -288,14 +288,19 @@ export class ShardUploads {
       }
       const due = [...this.#dropped].filter(([, since]) => performance.now() - since >= keepMs);
       if (due.length === 0) return;
-      const states = await kept();
+      const states = new Set(await kept());
       // Of another owner this one knows nothing.
       await guard();
       await inTurns(due, AT_ONCE, async ([name]) => {
         if (this.#closing.signal.aborted) return;
-        const isNamed =
-          states.includes(name) ||
-          [...this.#named.values(), ...this.#stored.values()].some((file) => file.name === name);
+        // A copy that names it will go.
+        if (states.has(name)) {
+          this.#dropped.set(name, performance.now());
+          return;
+        }
+        const isNamed = [...this.#named.values(), ...this.#stored.values()].some(
+          (file) => file.name === name,
+        );
         if (!isNamed) await store.remove(name, this.#closing.signal);
         this.#dropped.delete(name);
       });

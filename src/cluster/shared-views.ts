@@ -24,6 +24,7 @@ import { ShardUploads } from './shard-uploads.ts';
 import { StateCopies } from './state-copies.ts';
 import {
   drainedIn,
+  objectsOf,
   readKey,
   readReached,
   readState,
@@ -68,7 +69,7 @@ export interface SharedViewsOptions {
     readonly answerCopies: (key: string, copy: () => Promise<void>) => () => void;
   };
   /** As that of `StateCopiesOptions`. */
-  readonly findFile?: (sha256: string) => string | null;
+  readonly findFiles?: () => ReadonlyMap<string, string>;
   readonly logger: Logger;
   /** Default COPY_MS. */
   readonly copyMs?: number;
@@ -297,15 +298,15 @@ export class SharedViews implements SharedShards {
     return copies.isVoid();
   }
 
-  /** Name of the state that a rebuild has made of a shard of a generation, if there is one. */
+  /** Names of the objects of the state that a rebuild has made of a shard of a generation. */
   async #rebuilt(shard: number, generation: number): Promise<readonly string[]> {
     const { bucket, keys, views } = this.#options;
     const made = (await readKey<RebuiltState>(bucket, keys.rebuilt(views, shard)))?.value;
-    return made?.generation === generation ? [made.name] : [];
+    return made?.generation === generation ? objectsOf(made) : [];
   }
 
   #copiesOf(shard: number, directory: string): StateCopies {
-    const { bucket, store, keys, views, findFile, logger } = this.#options;
+    const { bucket, store, keys, views, findFiles, logger } = this.#options;
     return new StateCopies({
       bucket,
       store,
@@ -313,7 +314,7 @@ export class SharedViews implements SharedShards {
       prefix: keys.objects(views, shard),
       directory,
       shard,
-      ...(findFile === undefined ? {} : { findFile }),
+      ...(findFiles === undefined ? {} : { findFiles }),
       logger,
     });
   }

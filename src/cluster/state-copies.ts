@@ -2,7 +2,7 @@
  * Copies of a shard's state in the object store, so that another machine goes on from the newest one and not from the
  * first entry of the stream.
  *
- * Test: test/cluster/shared-shard.test.ts.
+ * Test: test/cluster/state-copies.test.ts, test/cluster/shared-shard.test.ts.
  */
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { inTurns } from '../domain/in-turns.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import { readManifest, removePublished, writeManifest } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { moveState, readState, StatePacks, type StatePacksOptions } from './state-packs.ts';
+import { moveState, readState, STATE_SUFFIXES, StatePacks, type StatePacksOptions } from './state-packs.ts';
 import {
   NO_STATE,
   objectsOf,
@@ -37,6 +37,9 @@ const FETCHED = 'fetched.duckdb';
 const STANDBY = 'standby.duckdb';
 /** The objects of the published files in the folder, as they came from the store. */
 const STORED_FILES = 'STORED';
+/** Locks, of which a process has each once: on what is brought into the folder, or deleted there, and on the standby. */
+const TAKING = 'taking';
+const STANDING = 'standby';
 const AT_ONCE = 4;
 
 export interface StateCopiesOptions {
@@ -48,8 +51,8 @@ export interface StateCopiesOptions {
   readonly prefix: string;
   readonly directory: string;
   readonly shard: number;
-  /** The file with a digest that this machine has elsewhere; null: none. Default: none. */
-  readonly findFile?: (sha256: string) => string | null;
+  /** Finds published files that this machine has elsewhere: their paths by their digests. Default: none. */
+  readonly findFiles?: () => ReadonlyMap<string, string>;
   readonly logger: Logger;
 }
 
@@ -108,30 +111,51 @@ export class StateCopies {
    * @throws ObjectStoreError
    */
   async fetchNewer(): Promise<StateObject | null> {
-    const { directory, shard, logger } = this.#options;
+    const { directory } = this.#options;
+    const { isVoid, newer } = await this.#newer();
+    if (newer.length === 0 && !isVoid) return null;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const lock = await lockOf(directory, TAKING);
+    if (lock === null)
+      throw new HeldStateError(join(directory, 'state.duckdb'), new Error('it is being taken'));
+    try {
+      return await this.#take();
+    } finally {
+      lock.release();
+    }
+  }
+
+  /** The copies that have counted more than the folder has, the newest first; all if what is there is void. */
+  async #newer(): Promise<{ generation: number; isVoid: boolean; newer: readonly StateObject[] }> {
     const { generation, copies } = await this.#stored();
     const isVoid = generation > this.generation;
-    const newer = copies.filter(({ sequence }) => isVoid || sequence > this.own);
+    return { generation, isVoid, newer: copies.filter(({ sequence }) => isVoid || sequence > this.own) };
+  }
+
+  async #take(): Promise<StateObject | null> {
+    const { directory, shard, logger } = this.#options;
+    const { generation, isVoid, newer } = await this.#newer();
     if (newer.length === 0 && !isVoid) return null;
     const file = join(directory, 'state.duckdb');
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
     if (existsSync(file)) await assertClosed(file);
-    // Rests of a download that ended half way.
-    for (const name of readdirSync(directory))
-      if (name.startsWith(FETCHED)) rmSync(join(directory, name), { force: true });
+    if (isVoid) clear(directory, generation);
     const fetched = join(directory, FETCHED);
     // What the standby has need not be read again.
     await withStandby(directory, async (standby) => {
-      for (const suffix of ['', '.wal', '.index'])
+      if (!existsSync(`${standby}.index`)) return;
+      moveState(fetched, null);
+      for (const suffix of STATE_SUFFIXES)
         if (existsSync(`${standby}${suffix}`)) renameSync(`${standby}${suffix}`, `${fetched}${suffix}`);
     });
+    removeRests(directory, FETCHED);
     let taken: StateObject | null = null;
     for (const copy of newer) if (taken === null && (await this.#isFetched(copy, fetched))) taken = copy;
+    if (taken === null) moveState(fetched, null);
     if (taken === null && !isVoid) return null;
-    if (isVoid) clear(directory, generation);
     for (const suffix of ['', '.wal']) rmSync(`${file}${suffix}`, { force: true });
     // Published files of the state before it would be continued.
     removePublished(directory);
+    rmSync(join(directory, STORED_FILES), { force: true });
     if (taken !== null) moveState(fetched, file);
     if (taken?.published != null) await this.#bringPublished(taken.published);
     for (const damaged of ['state', 'segments'] as const) clearDamage(directory, damaged);
@@ -159,19 +183,30 @@ export class StateCopies {
     if (generation > this.generation) await this.forgetVoid();
     if (generation !== this.generation) return false;
     const isRead = await withStandby(directory, async (file) => {
-      const read = await readState(this.#packsAt(STANDBY), newest, file, signal);
-      // Data may have been taken out of it meanwhile.
-      if (read && (await this.isVoid())) moveState(file, null);
-      return read;
+      const reading = readState(this.#packsAt(STANDBY), newest, file, signal);
+      await reading.catch(() => undefined);
+      // Data may have been taken out of it meanwhile, and the folder be of the next generation.
+      const isCurrent = (await this.#stored()).generation === generation;
+      if (!isCurrent) moveState(file, null);
+      return (await reading) && isCurrent;
     });
     return isRead === true;
   }
 
-  /** Deletes the copy of a shard that this machine need not take over any more. */
+  /** Deletes copies of a shard that this machine need not take over any more, or did not take over. */
   async dropStandby(): Promise<void> {
     const { directory } = this.#options;
-    if (existsSync(join(directory, STANDBY)))
-      await withStandby(directory, async (file) => moveState(file, null));
+    const has = (name: string): boolean => readdirSync(directory).some((file) => file.startsWith(name));
+    if (!existsSync(directory)) return;
+    if (has(STANDBY)) await withStandby(directory, async (file) => moveState(file, null));
+    const lock = has(FETCHED) ? await lockOf(directory, TAKING) : null;
+    if (lock === null) return;
+    try {
+      moveState(join(directory, FETCHED), null);
+      removeRests(directory, FETCHED);
+    } finally {
+      lock.release();
+    }
   }
 
   #packsAt(name: string): StatePacksOptions {
@@ -181,16 +216,17 @@ export class StateCopies {
 
   /** Brings the files that were published with a copy: what is published next continues them. */
   async #bringPublished({ manifest, files }: NonNullable<StateObject['published']>): Promise<void> {
-    const { store, directory, findFile, shard, logger } = this.#options;
+    const { store, directory, findFiles, shard, logger } = this.#options;
     try {
+      const elsewhere = findFiles?.();
       await inTurns(Object.entries(files), AT_ONCE, async ([name, { name: object, sha256 }]) => {
         const path = join(directory, name);
-        const known = findFile?.(sha256) ?? null;
-        if (known !== null && isLinked(known, path)) return;
+        const known = elsewhere?.get(sha256);
+        if (known !== undefined && isLinked(known, path)) return;
         if (!(await store.download(object, path, sha256))) throw new Error(`the object ${object} is gone`);
       });
-      replaceFile(join(directory, STORED_FILES), JSON.stringify(files));
       writeManifest(directory, manifest, manifest.sizes);
+      replaceFile(join(directory, STORED_FILES), JSON.stringify(files));
     } catch (error) {
       removePublished(directory);
       logger.warn(
@@ -204,15 +240,20 @@ export class StateCopies {
   async forgetVoid(): Promise<void> {
     const { directory } = this.#options;
     if (!existsSync(directory) || !(await this.isVoid())) return;
-    const file = join(directory, 'state.duckdb');
+    const lock = await lockOf(directory, TAKING);
+    if (lock === null) return;
     try {
+      const { generation } = await this.#stored();
+      // It may have been taken anew, and be open, since the first look.
+      if (generation <= this.generation) return;
+      const file = join(directory, 'state.duckdb');
       if (existsSync(file)) await assertClosed(file);
+      clear(directory, generation);
     } catch (error) {
-      if (error instanceof HeldStateError) return;
-      throw error;
+      if (!(error instanceof HeldStateError)) throw error;
+    } finally {
+      lock.release();
     }
-    const { generation } = await this.#stored();
-    if (generation > this.generation) clear(directory, generation);
   }
 
   async #isFetched(copy: StateObject, file: string): Promise<boolean> {
@@ -234,44 +275,63 @@ export class StateCopies {
     published: StateObject['published'] = null,
     signal?: AbortSignal,
   ): Promise<StateObject | null> {
-    const { bucket, store, key } = this.#options;
+    const { bucket, key } = this.#options;
     const before = await readKey<StoredState>(bucket, key);
     const { generation, begunAt, copies } = before?.value ?? NO_STATE;
     const [newest] = copies;
-    if (generation > this.generation || (newest !== undefined && newest.sequence >= state.sequence))
+    if (generation > this.generation) {
+      // A copy that failed has left packs.
+      await this.#removeUnnamed(this.#packs.inWork, signal);
       return null;
+    }
+    if (newest !== undefined && newest.sequence >= state.sequence) return null;
     if (newest !== undefined) await this.#packs.follow(newest);
     const stored = { ...(await this.#packs.write(() => state.image(), signal)), published };
     // The one before it stays: another machine may be reading it, and the newest may be lost.
     const kept = [stored, ...copies.slice(0, 1)];
     const value = { generation, begunAt, at: Date.now(), copies: kept };
     const isStored = (await writeKey(bucket, key, value, before?.revision ?? null)) !== null;
-    const named = new Set(
-      isStored ? kept.flatMap(objectsOf) : (await this.#stored()).copies.flatMap(objectsOf),
-    );
-    for (const name of new Set([stored, ...copies].flatMap(objectsOf)))
-      if (!named.has(name)) await store.remove(name, signal);
+    await this.#removeUnnamed([...[stored, ...copies].flatMap(objectsOf), ...this.#packs.unused], signal);
     if (isStored) return stored;
     // Some of what it knows is gone.
     this.#packs = new StatePacks(this.#packsAt('upload.duckdb'));
     return null;
   }
+
+  /** Deletes objects that no copy names. */
+  async #removeUnnamed(names: readonly string[], signal?: AbortSignal): Promise<void> {
+    const named = new Set((await this.#stored()).copies.flatMap(objectsOf));
+    for (const name of new Set(names)) if (!named.has(name)) await this.#options.store.remove(name, signal);
+  }
 }
 
 /** Does work on the standby of a folder, unless another process of this machine does some: then it returns null. */
 async function withStandby<T>(directory: string, work: (file: string) => Promise<T>): Promise<T | null> {
-  let lock: DataDirectoryLock;
+  const lock = await lockOf(directory, STANDING);
+  if (lock === null) return null;
   try {
-    lock = await lockDataDirectory(directory, { name: 'standby', taken: 'another process keeps it' });
-  } catch (error) {
-    if (error instanceof SetupError) return null;
-    throw error;
-  }
-  try {
+    removeRests(directory, STANDBY);
     return await work(join(directory, STANDBY));
   } finally {
     lock.release();
   }
+}
+
+/** Null if something of this machine has the lock. */
+async function lockOf(directory: string, name: string): Promise<DataDirectoryLock | null> {
+  try {
+    return await lockDataDirectory(directory, { name });
+  } catch (error) {
+    if (error instanceof SetupError) return null;
+    throw error;
+  }
+}
+
+/** Deletes what a download that ended half way has left beside a state. */
+function removeRests(directory: string, state: string): void {
+  const files = new Set(STATE_SUFFIXES.map((suffix) => `${state}${suffix}`));
+  for (const file of readdirSync(directory))
+    if (file.startsWith(state) && !files.has(file)) rmSync(join(directory, file), { force: true });
 }
 
 /** False if the file must be read from elsewhere, as it is on another file system or has gone meanwhile. */
@@ -290,14 +350,10 @@ export function generationIn(directory: string): number {
   return existsSync(file) ? Number(readFileSync(file, 'utf8')) : 0;
 }
 
-/**
- * Deletes what a folder has of an earlier generation, also what was set aside or is being written. A copy that another
- * process of this machine reads from the store stays.
- */
+/** Deletes what a folder has of an earlier generation, also what was set aside or is being written. */
 function clear(directory: string, generation: number): void {
   for (const file of readdirSync(directory))
-    if (!file.startsWith(FETCHED) && !file.endsWith('.sock'))
-      rmSync(join(directory, file), { recursive: true, force: true });
+    if (!file.endsWith('.sock')) rmSync(join(directory, file), { recursive: true, force: true });
   replaceFile(join(directory, GENERATION_FILE), String(generation));
 }
 

@@ -6,6 +6,7 @@
  */
 import { createHash, type Hash } from 'node:crypto';
 import {
+  constants,
   createWriteStream,
   existsSync,
   readFileSync,
@@ -16,10 +17,13 @@ import {
   type WriteStream,
 } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { inTurns } from '../domain/in-turns.ts';
 import type { StateImage } from '../domain/sharing.ts';
+import { replaceFile } from '../store/epochs/epochs.ts';
 import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
+import { fsyncPath } from '../store/published/manifest.ts';
 import type { StateObject } from './views-bucket.ts';
 
 /** The part of a file before its blocks, and a block: what DuckDB writes at a time. */
@@ -80,8 +84,9 @@ export class StatePacks {
     string,
     { readonly pack: string; readonly offset: number; readonly bytes: number }
   >();
-  /** Bytes of packs by name. */
+  /** Bytes of packs by digest. */
   readonly #packs = new Map<string, number>();
+  #unused: readonly string[] = [];
 
   constructor(options: StatePacksOptions) {
     this.#options = options;
@@ -90,6 +95,11 @@ export class StatePacks {
   /** Names of all objects that a copy in work may name. */
   get inWork(): readonly string[] {
     return [...this.#packs.keys()].map((pack) => this.#nameOf(pack));
+  }
+
+  /** Names of packs of the copy before the last one, or of tries after it, that the last one does not need. */
+  get unused(): readonly string[] {
+    return this.#unused.map((pack) => this.#nameOf(pack));
   }
 
   /** Tells the copy before the first one: what it has is not stored again. */
@@ -117,8 +127,8 @@ export class StatePacks {
       const pack = new PackWriter(this.#options, (made) => this.#note(made), signal);
       try {
         const read = {
-          tables: await this.#pieces(image, 'tables', pack),
-          log: await this.#pieces(image, 'log', pack),
+          tables: await this.#pieces(image, 'tables', pack, signal),
+          log: await this.#pieces(image, 'log', pack, signal),
         };
         await pack.end();
         if (image.isWhole())
@@ -132,13 +142,19 @@ export class StatePacks {
   }
 
   /** Digests of the pieces of a file; those that nobody has go into packs. */
-  async #pieces(image: StateImage, file: File, pack: PackWriter): Promise<string[]> {
+  async #pieces(
+    image: StateImage,
+    file: File,
+    pack: PackWriter,
+    signal: AbortSignal | undefined,
+  ): Promise<string[]> {
     const places: number[] = [];
     while (positionOf(places.length, file) < image.bytes[file]) places.push(places.length);
     // The log only grows until the next checkpoint. Of the tables, commits of many rows write parts at once.
     const last = file === 'log' && this.#last?.version === image.version ? this.#last.index.log : [];
     const digests: string[] = [];
     for (let from = 0; from < places.length; from += READ_AT_ONCE) {
+      signal?.throwIfAborted();
       const some = await Promise.all(
         places.slice(from, from + READ_AT_ONCE).map(async (place) => {
           const before = last[place];
@@ -197,6 +213,7 @@ export class StatePacks {
     for (const [place, offset, bytes, digest] of [...tables, ...log])
       this.#known.set(digest, { pack: packs[place]!, offset, bytes });
     const sizes = new Map(packs.map((pack) => [pack, this.#packs.get(pack) ?? 0]));
+    this.#unused = [...this.#packs.keys()].filter((pack) => !sizes.has(pack));
     this.#packs.clear();
     for (const { pack, offset, bytes } of this.#known.values())
       sizes.set(pack, Math.max(sizes.get(pack)!, offset + bytes));
@@ -257,7 +274,8 @@ class PackWriter {
 
   async add(sha256: string, piece: Uint8Array): Promise<void> {
     if (this.#pieces.has(sha256)) return;
-    this.#file ??= createWriteStream(this.#path, { mode: 0o600 });
+    // What waits for a write is told of its failure.
+    this.#file ??= createWriteStream(this.#path, { mode: 0o600 }).on('error', () => undefined);
     this.#pieces.set(sha256, { offset: this.#bytes, bytes: piece.length });
     this.#bytes += piece.length;
     this.#hash.update(piece);
@@ -284,7 +302,7 @@ class PackWriter {
   }
 
   discard(): void {
-    this.#file?.on('error', () => undefined).destroy();
+    this.#file?.destroy();
     this.#file = null;
     rmSync(this.#path, { force: true });
   }
@@ -293,8 +311,9 @@ class PackWriter {
 const nameOf = (prefix: string, sha256: string): string => `${prefix}states/${sha256}`;
 
 /**
- * Writes the files of a stored state: `file`, and its log beside it. What they have already as `before` says is not read
- * again. Returns false if an object is gone or damaged; then the files are gone, too.
+ * Writes the files of a stored state: `file`, and its log beside it. The index of a state that is there already lies
+ * beside them, and only while they are whole on the disk: what it names is not read again. Returns false if an object is
+ * gone or damaged; then the files are as before, or gone.
  *
  * @throws ObjectStoreError
  */
@@ -304,10 +323,13 @@ export async function readState(
   file: string,
   signal?: AbortSignal,
 ): Promise<boolean> {
-  const before = readIndexOf(file);
-  rmSync(`${file}.index`, { force: true });
+  const { before, sha256 } = readIndexOf(file);
+  if (sha256 === stored.sha256) return true;
   const index = await readIndex(options, stored, signal);
   if (index === null) return false;
+  rmSync(`${file}.index`, { force: true });
+  // A machine that fails must not come back with an index of files that were written since.
+  if (before !== null) fsyncPath(dirname(file));
   const paths = { tables: file, log: `${file}.wal` };
   const handles = {
     tables: await openWritable(paths.tables),
@@ -324,17 +346,17 @@ export async function readState(
     const read = await inTurns([...wanted], PACKS_AT_ONCE, ([pack, pieces]) =>
       readPack(options, index.packs[pack]!, pieces, handles, signal),
     );
-    for (const name of FILES) await handles[name].truncate(bytesOf(index[name], name));
     isRead = !read.includes(false);
+    for (const name of isRead ? FILES : []) {
+      await handles[name].truncate(bytesOf(index[name], name));
+      await handles[name].sync();
+    }
   } finally {
     for (const name of FILES) await handles[name].close();
     if (!isRead || index.log.length === 0) rmSync(paths.log, { force: true });
     if (!isRead) rmSync(paths.tables, { force: true });
   }
-  if (isRead) {
-    writeFileSync(`${file}.index.tmp`, JSON.stringify(index), { mode: 0o600 });
-    renameSync(`${file}.index.tmp`, `${file}.index`);
-  }
+  if (isRead) replaceFile(`${file}.index`, JSON.stringify(index));
   return isRead;
 }
 
@@ -360,6 +382,9 @@ export function imageOf(file: string, sequence: number): StateImage {
   };
 }
 
+/** Ends of the names of the files that `readState` writes. */
+export const STATE_SUFFIXES = ['', '.wal', '.index'];
+
 /** Moves the files that `readState` wrote to where a database is opened, or removes them. */
 export function moveState(file: string, to: string | null): void {
   for (const suffix of ['', '.wal'])
@@ -368,18 +393,20 @@ export function moveState(file: string, to: string | null): void {
   for (const suffix of ['.index', '.index.tmp']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** The index of the files that `readState` wrote; null if they are not whole. */
-function readIndexOf(file: string): StateIndex | null {
+/** The index of the files that `readState` wrote, with its digest; null if they are not whole. */
+function readIndexOf(file: string): { readonly before: StateIndex | null; readonly sha256: string | null } {
   try {
-    const index = JSON.parse(readFileSync(`${file}.index`, 'utf8')) as StateIndex;
+    const text = readFileSync(`${file}.index`, 'utf8');
+    const index = JSON.parse(text) as StateIndex;
     const isWhole = FILES.every((name) => {
       const bytes = statSync(name === 'tables' ? file : `${file}.wal`, { throwIfNoEntry: false })?.size ?? 0;
       return bytes === bytesOf(index[name], name);
     });
-    return isWhole ? index : null;
+    if (isWhole) return { before: index, sha256: createHash('sha256').update(text).digest('hex') };
   } catch {
-    return null;
+    // There is none.
   }
+  return { before: null, sha256: null };
 }
 
 function bytesOf(pieces: readonly Piece[], file: File): number {
@@ -387,11 +414,19 @@ function bytesOf(pieces: readonly Piece[], file: File): number {
   return last === undefined ? 0 : positionOf(pieces.length - 1, file) + last[2];
 }
 
-async function openWritable(path: string): Promise<FileHandle> {
-  return open(path, 'a', 0o600).then(async (made) => {
-    await made.close();
-    return open(path, 'r+');
-  });
+function openWritable(path: string): Promise<FileHandle> {
+  return open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
+}
+
+/** Writes the beginning of a buffer. A disk that becomes full takes a part of it, and fails when it gets the rest. */
+async function writeWhole(
+  file: Pick<FileHandle, 'write'>,
+  buffer: Uint8Array,
+  bytes: number,
+  position: number,
+): Promise<void> {
+  for (let done = 0; done < bytes;)
+    done += (await file.write(buffer, done, bytes - done, position + done)).bytesWritten;
 }
 
 /** Returns false if the pack is gone or damaged. */
@@ -417,7 +452,7 @@ async function readPack(
       const buffer = Buffer.alloc(PIECE_BYTES);
       for (const [name, place, [, offset, bytes]] of pieces) {
         await pack.read(buffer, 0, bytes, offset);
-        await into[name].write(buffer, 0, bytes, positionOf(place, name));
+        await writeWhole(into[name], buffer, bytes, positionOf(place, name));
       }
     } finally {
       await pack.close();

@@ -3,7 +3,7 @@
  *
  * Test: test/cluster/machines.test.ts.
  */
-import { findMirrored, Mirror } from '../cluster/mirror.ts';
+import { Mirror, mirroredFiles } from '../cluster/mirror.ts';
 import type { SegmentCache } from '../cluster/segment-cache.ts';
 import { SharedViews } from '../cluster/shared-views.ts';
 import { openPlace } from '../cluster/place.ts';
@@ -48,7 +48,7 @@ export async function shareViews(
           return true;
         }),
     },
-    findFile: (sha256) => findMirrored(mirrorFolder(dataDir), sha256),
+    findFiles: () => mirroredFiles(mirrorFolder(dataDir)),
     logger,
   });
 }

@@ -234,8 +234,8 @@ runProcess(log, config.shutdownMs, async (lifecycle) => {
     const shared = { dataDir, replicas, cache: MIRRORED, logger: log };
     const followed = await mirrorViews(connection, config.viewsStore, shared);
     lifecycle.opened('mirror', async () => {
-      await followed.mirror.close();
-      await MIRRORED.close();
+      // Downloads in work are not waited for.
+      await Promise.all([followed.mirror.close(), MIRRORED.close()]);
     });
     awaited.sharedShards.set(followed.status);
   }

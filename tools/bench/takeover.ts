@@ -3,7 +3,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { findMirrored, Mirror } from '../../src/cluster/mirror.ts';
+import { Mirror, mirroredFiles } from '../../src/cluster/mirror.ts';
 import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { ShardUploads } from '../../src/cluster/shard-uploads.ts';
 import { StateCopies } from '../../src/cluster/state-copies.ts';
@@ -43,7 +43,7 @@ export const command = benchmark(USAGE, { messages: 1_000_000, batch: 5000, dela
   inFolder((folder) => measured(folder, values)),
 );
 
-type FindFile = (sha256: string) => string | null;
+type FindFiles = () => ReadonlyMap<string, string>;
 
 interface Setting {
   readonly messages: number;
@@ -75,7 +75,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     rows.push([what, seconds(performance.now() - at), seconds(processorMs() - used), stored, more(made)]);
     return made;
   };
-  const copiesIn = (directory: string, findFile: FindFile = () => null): StateCopies =>
+  const copiesIn = (directory: string, findFiles: FindFiles = () => new Map()): StateCopies =>
     new StateCopies({
       bucket,
       store,
@@ -83,7 +83,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
       prefix: keys.objects(VIEWS, 0),
       directory,
       shard: 0,
-      findFile,
+      findFiles,
       logger,
     });
   const uploadsOf = (directory: string, run: string, copies: StateCopies): Promise<ShardUploads> =>
@@ -199,8 +199,8 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
     await web.reader.close();
     await uploads.close();
 
-    const takeOver = async (directory: string, run: string, findFile: FindFile): Promise<void> => {
-      const there = copiesIn(directory, findFile);
+    const takeOver = async (directory: string, run: string, findFiles: FindFiles): Promise<void> => {
+      const there = copiesIn(directory, findFiles);
       await timed(`${run}: the state comes`, () => there.fetchNewer());
       const taken = await timed(`${run}: it opens`, () => open(directory));
       const owner = await uploadsOf(directory, run, there);
@@ -214,11 +214,11 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
       await published.close();
       await taken.close();
     };
-    await takeOver(standby, 'with a standby and a mirror', (sha256) => findMirrored(mirrored, sha256));
+    await takeOver(standby, 'with a standby and a mirror', () => mirroredFiles(mirrored));
     await publication.close();
     await state.close();
     rmSync(standby, { recursive: true });
-    await takeOver(join(folder, 'empty'), 'with nothing', () => null);
+    await takeOver(join(folder, 'empty'), 'with nothing', () => new Map());
     console.log(table([`${messages} messages`, 'seconds', 'processor s', 'MB stored', 'MB in all'], rows));
   } finally {
     await connection.close();

@@ -50,7 +50,7 @@ export class DamagedStateError extends SetupError {
 
 /** Another process has the shard's database open. */
 export class HeldStateError extends SetupError {
-  constructor(file: string, cause: DatabaseError) {
+  constructor(file: string, cause: Error) {
     super(
       `${file} is open in another process: a second worker runs on this data directory. Stop one of them.`,
       { cause },
