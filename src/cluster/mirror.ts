@@ -2,12 +2,13 @@
  * Keeps a folder with the files of the views that answer, as the object store has them: whoever reads it sees one
  * manifest of a shard at a time, and never an older one after a newer.
  *
- * Test: test/cluster/shared-shard.test.ts.
+ * Test: test/cluster/mirror.test.ts, test/cluster/shared-shard.test.ts.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inTurns } from '../domain/in-turns.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { epochsOn, shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
@@ -105,8 +106,8 @@ export class Mirror {
         this.#wake = resolve;
       });
       try {
-        await this.#sync();
-        await this.#tidy();
+        // What is gone from the views goes from the disk, whatever cannot be read now.
+        await this.#sync().finally(() => this.#tidy());
       } catch (error) {
         if (signal.aborted) return;
         this.#options.logger.warn(
@@ -133,7 +134,9 @@ export class Mirror {
     // Until the switch, the views before it still answer.
     for (const each of [this.#before, followed])
       if (each !== null)
-        await Promise.all(each.shards.map((shard) => shard.sync(this.#entries.get(shard.key) ?? null)));
+        await inTurns(each.shards, each.shards.length, (shard) =>
+          shard.sync(this.#entries.get(shard.key) ?? null),
+        );
     if (followed.isActive || followed.shards.some(({ reached }) => reached < 0)) return;
     const before = this.#before;
     // What was read of the same shard before is not shown again in an older state.
@@ -227,6 +230,7 @@ class FollowedShard {
     return this.#applied === null ? -1 : completeUntil(this.#applied);
   }
 
+  /** Goes on to what is published. Two of them at a time could go back. */
   async sync(entry: PublishedShard | null): Promise<void> {
     const { directory, cache } = this.#options;
     if (notedDamage(directory, 'segments') !== null && !this.#isDamaged) {

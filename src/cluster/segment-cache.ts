@@ -5,7 +5,7 @@
  * Test: test/cluster/segment-cache.test.ts.
  */
 import { rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { inTurns } from '../domain/in-turns.ts';
 import { AppError, unavailable } from '../errors.ts';
 import { isOutOfRoom } from '../store/damage.ts';
@@ -60,6 +60,8 @@ export class SegmentCache implements SegmentFiles {
   readonly #waitMs: number;
   readonly #now: () => number;
   readonly #files = new Map<string, Kept>();
+  /** The files of each folder by path: a machine has many folders, and each manifest is of one. */
+  readonly #folders = new Map<string, Map<string, Kept>>();
   readonly #closing = new AbortController();
   /** The files for which readers wait. */
   readonly #waiting = new Set<Promise<void>>();
@@ -106,7 +108,7 @@ export class SegmentCache implements SegmentFiles {
 
   /** Tells the files of a folder that a manifest still names: the others go after a while. */
   keep(directory: string, named: ReadonlySet<string>): void {
-    for (const [path, kept] of this.#in(directory))
+    for (const [path, kept] of this.#folders.get(directory) ?? [])
       if (!named.has(path.slice(directory.length + 1))) kept.droppedAt ??= this.#now();
   }
 
@@ -173,16 +175,20 @@ export class SegmentCache implements SegmentFiles {
       await this.#remove(path, kept);
       // A manifest may name it again meanwhile.
       const isGone = !kept.isHere && kept.readers === 0 && kept.moving === null;
-      if (isGone && (kept.droppedAt ?? now) <= now - FETCHABLE_MS) this.#files.delete(path);
+      if (isGone && (kept.droppedAt ?? now) <= now - FETCHABLE_MS) {
+        this.#files.delete(path);
+        this.#folders.get(dirname(path))?.delete(path);
+      }
     }
     await this.#makeRoom(0);
   }
 
-  /** Gives up all files of a folder. Returns true once nothing is left there. */
+  /** Gives up all files of a folder and those below it. Returns true once nothing is left there. */
   isLeft(directory: string): boolean {
-    this.keep(directory, new Set());
-    return this.#in(directory).every(
-      ([, { isHere, moving, readers }]) => !isHere && moving === null && readers === 0,
+    const below = [...this.#folders].filter(([folder]) => `${folder}/`.startsWith(`${directory}/`));
+    for (const [folder] of below) this.keep(folder, new Set());
+    return below.every(([, files]) =>
+      [...files.values()].every(({ isHere, moving, readers }) => !isHere && moving === null && readers === 0),
     );
   }
 
@@ -194,10 +200,6 @@ export class SegmentCache implements SegmentFiles {
   get #limit(): number {
     const isFull = this.#now() < this.#full.until;
     return isFull ? Math.min(this.#full.bytes, this.#mostBytes) : this.#mostBytes;
-  }
-
-  #in(directory: string): (readonly [string, Kept])[] {
-    return [...this.#files].filter(([path]) => path.startsWith(`${directory}/`));
   }
 
   #put(path: string, source: FileSource, isHere: boolean): Kept {
@@ -212,6 +214,9 @@ export class SegmentCache implements SegmentFiles {
       holders: new Set(),
     };
     this.#files.set(path, kept);
+    const folder = dirname(path);
+    if (!this.#folders.has(folder)) this.#folders.set(folder, new Map());
+    this.#folders.get(folder)!.set(path, kept);
     this.#bytes += kept.bytes;
     return kept;
   }

@@ -104,6 +104,19 @@ describe('files that come when they are read', () => {
     equal(cache.isLeft(directory), true);
   });
 
+  it('stay known when a manifest names them again while they go', async () => {
+    const cache = cacheOf(9);
+    cache.add(directory, sources('a'));
+    const again = async (): Promise<void> => cache.add(directory, sources('a'));
+    await cache.take(pathOf('a'), again);
+    cache.keep(directory, new Set());
+    now = 600_000;
+    cache.leave(pathOf('a'));
+    await cache.tidy();
+    await read(cache, 'a');
+    deepEqual(fetched, ['a.duckdb', 'a.duckdb']);
+  });
+
   it('of an earlier run are used if they are whole, also before anything is known of the object store', async () => {
     const cache = cacheOf(9);
     writeFileSync(pathOf('a'), 'x'.repeat(BYTES));

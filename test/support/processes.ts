@@ -1,9 +1,11 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readActiveEpoch, shardDirectory } from '../../src/store/epochs/epochs.ts';
 import { readManifest } from '../../src/store/published/manifest.ts';
+import type { SegmentFiles } from '../../src/store/published/reading-database.ts';
 import { SnapshotReader } from '../../src/store/published/snapshot-reader.ts';
 import { VIEWS } from './fold.ts';
 import type { TestServer } from './nats.ts';
@@ -90,6 +92,13 @@ export function publishedSequences(dataDir: string): number[] {
   return liveDirectories(dataDir).map((directory) => readManifest(directory)?.seq ?? 0);
 }
 
+/** Files of a mirror may come after their manifest. */
+const COMING: SegmentFiles = {
+  take: async (path) => void (await eventually(async () => existsSync(path))),
+  leave: () => undefined,
+  forget: () => undefined,
+};
+
 /** Messages that queries would count now, over all instances. */
 export async function countedMessages(dataDir: string): Promise<number> {
   let total = 0;
@@ -99,6 +108,7 @@ export async function countedMessages(dataDir: string): Promise<number> {
       views: VIEWS,
       threads: 1,
       connections: 1,
+      files: COMING,
     });
     const snapshot = await reader.snapshot();
     try {
