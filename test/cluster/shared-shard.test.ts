@@ -282,6 +282,34 @@ describe('a shared shard', () => {
     }
   });
 
+  it('deletes what was replaced once no copy of the state names it any more', async () => {
+    const { fixture, count } = await counting();
+    let copied: readonly string[] = [];
+    try {
+      const uploads = await uploadsOf(fixture, 'one', { keepMs: 0, kept: async () => copied });
+      await count(50);
+      await push(uploads);
+      copied = Object.values((await entry()).files).map(({ name }) => name);
+      for (let batch = 0; batch < 3; batch += 1) {
+        await count(100);
+        await fixture.publication.settle();
+        await fixture.publish();
+        await push(uploads);
+      }
+      const named = new Set(Object.values((await entry()).files).map(({ name }) => name));
+      const replaced = copied.filter((name) => !named.has(name));
+      ok(replaced.length > 0);
+      const left = (names: readonly string[]): string[] => replaced.filter((name) => names.includes(name));
+      deepEqual(left(await objects.store.list(prefix())), replaced);
+      copied = [];
+      await uploads.clean();
+      deepEqual(left(await objects.store.list(prefix())), []);
+      await uploads.close();
+    } finally {
+      await fixture.close();
+    }
+  });
+
   it('goes on elsewhere from the newest copy of its state, and keeps what is newer', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
