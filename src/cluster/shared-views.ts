@@ -21,7 +21,7 @@ import { ObjectStoreError, type ObjectStore } from '../store/objects/object-stor
 import { BucketUnavailableError, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { FormerViews } from './former-views.ts';
 import { ShardUploads } from './shard-uploads.ts';
-import { StateCopies } from './state-copies.ts';
+import { generationIn, StateCopies } from './state-copies.ts';
 import {
   drainedIn,
   objectsOf,
@@ -253,11 +253,13 @@ export class SharedViews implements SharedShards {
         const newest = await bucket.newestRevision(`${this.scope}.*.state`);
         if (newest === seen) return;
         const shards = Array.from({ length: views.shards }, (_, shard) => shard);
-        const states = shards.map((shard) => readState(bucket, keys.state(views, shard)));
-        const now = (await Promise.all(states)).map(({ generation }) => generation).join();
+        const states = await Promise.all(shards.map((shard) => readState(bucket, keys.state(views, shard))));
+        const now = states.map(({ generation }) => generation).join();
         if (now !== generations) await onBegun();
         generations = now;
-        const isLeft = await Promise.all(shards.map((shard) => this.#isLeftVoid(shard, directoryOf(shard))));
+        // The states are long: only those of void folders are read again.
+        const ofVoid = shards.filter((shard) => states[shard]!.generation > generationIn(directoryOf(shard)));
+        const isLeft = await Promise.all(ofVoid.map((shard) => this.#isLeftVoid(shard, directoryOf(shard))));
         if (!isLeft.includes(true)) seen = newest;
       } catch (error) {
         logger.debug({ event: 'states_unknown', err: error }, 'the copies of the shards cannot be looked at');
