@@ -287,8 +287,9 @@ export class StateCopies {
     if (newest !== undefined && newest.sequence >= state.sequence) return null;
     if (newest !== undefined) await this.#packs.follow(newest);
     const stored = { ...(await this.#packs.write(() => state.image(), signal)), published };
-    // The one before it stays: another machine may be reading it, and the newest may be lost.
-    const kept = [stored, ...copies.slice(0, 1)];
+    // The one before it stays: another machine may be reading it, and the newest may be lost. Only one has what was
+    // published, as a manifest may fill half a value of the bucket.
+    const kept = [stored, ...copies.slice(0, 1).map((copy) => ({ ...copy, published: null }))];
     const value = { generation, begunAt, at: Date.now(), copies: kept };
     const isStored = (await writeKey(bucket, key, value, before?.revision ?? null)) !== null;
     await this.#removeUnnamed([...[stored, ...copies].flatMap(objectsOf), ...this.#packs.unused], signal);

@@ -40,7 +40,7 @@ export interface StateObject extends StoredFile {
   readonly sequence: number;
   /** Names of the objects with the content. */
   readonly packs: readonly string[];
-  /** What was published of the state before the copy; null: nothing that can be continued. */
+  /** What was published of the state before the copy; null: nothing that can be continued, or a newer copy has it. */
   readonly published: { readonly manifest: Manifest; readonly files: PublishedShard['files'] } | null;
 }
 
