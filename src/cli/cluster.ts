@@ -60,13 +60,18 @@ function draining(isDrained: boolean): ReturnType<typeof action> {
     operands: 1,
     read(_, [machine]) {
       if (machine === undefined) throw new UsageError('MACHINE is missing: "status" shows the names.');
-      return onViews(async ({ bucket, keys }) => {
+      return onViews(async ({ bucket, keys, newestOf }) => {
         const isNew = await setDrained(bucket, keys, machine, isDrained);
         const what = isDrained
           ? 'hands its shards over now, and takes none until "undrain"'
           : 'takes its part of the shards again';
         const isSo = isDrained ? 'was drained before' : 'was not drained';
         process.stdout.write(`${machine} ${isNew ? what : isSo}\n`);
+        const owners = new Set(
+          ((await statusOf(bucket, keys, newestOf)) ?? []).map((shard) => shard.machine),
+        );
+        if (isDrained && !owners.has(machine))
+          process.stdout.write(`It owns no shard now. Owners: ${[...owners].toSorted().join(', ')}\n`);
       });
     },
   });

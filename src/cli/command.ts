@@ -14,6 +14,9 @@ export class UsageError extends Error {}
 /** Exit code of an interrupted command. */
 export const INTERRUPTED = 130;
 
+/** Exit code of a command whose work another machine does. */
+export const DONE_ELSEWHERE = 75;
+
 /** Runs a command whose command line is valid; returns the exit code, 0 by default. */
 export type Work = (run: CommandRun) => Promise<number | void>;
 

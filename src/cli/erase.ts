@@ -30,7 +30,15 @@ import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory
 import type { StreamConnection } from '../stream/connection.ts';
 import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
 import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
-import { action, runCommand, UsageError, uuid, type CommandRun, type Work } from './command.ts';
+import {
+  DONE_ELSEWHERE,
+  action,
+  runCommand,
+  UsageError,
+  uuid,
+  type CommandRun,
+  type Work,
+} from './command.ts';
 import { onRegistry, withRegistry } from './nats-access.ts';
 import { withReplaySettings } from './replay-settings.ts';
 import { openErasedViews } from './erased-views.ts';
@@ -281,7 +289,7 @@ async function runOpen(run: CommandRun, id: string | null): Promise<number> {
   } finally {
     lock.release();
   }
-  if (id === null) return 1;
+  if (id === null) return DONE_ELSEWHERE;
   await whenDone(id)(run);
   // The views of this machine were built before that.
   return runOpen(run, id);

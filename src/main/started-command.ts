@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { DONE_ELSEWHERE } from '../cli/command.ts';
 import type { Logger } from '../logger.ts';
 
 export interface Started {
@@ -34,7 +35,8 @@ export function startCommand(script: string, args: readonly string[], name: stri
       resolve(null);
     });
     child.once('close', (code) => {
-      if (code !== 0 && !isStopped) logger.error({ event: `${name}_failed`, code }, `the ${name} failed`);
+      if (code !== 0 && code !== DONE_ELSEWHERE && !isStopped)
+        logger.error({ event: `${name}_failed`, code }, `the ${name} failed`);
       resolve(code);
     });
   });

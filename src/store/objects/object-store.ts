@@ -35,6 +35,8 @@ export class DamagedObjectError extends Error {
 const TRIES = { pauseMs: 50, longestMs: 1000, tries: 6 } as const;
 /** Time for an answer to begin, milliseconds. */
 const ANSWER_MS = 20_000;
+/** Longest time between two parts of an answer's content, milliseconds. */
+const PART_MS = 20_000;
 /** An upload that is slower is given up. */
 const LEAST_BYTES_PER_MS = 1000;
 
@@ -43,9 +45,12 @@ export class ObjectStore {
   readonly #client: AwsClient;
   readonly #base: string;
   readonly #prefix: string;
+  readonly #partMs: number;
 
-  constructor(options: ObjectStoreOptions) {
+  /** `partMs`: longest time between two parts of an answer's content, milliseconds. */
+  constructor(options: ObjectStoreOptions, { partMs = PART_MS }: { readonly partMs?: number } = {}) {
     const { bucket, prefix } = placeIn(options.url);
+    this.#partMs = partMs;
     this.#base = `${options.endpoint.replace(/\/$/, '')}/${bucket}`;
     this.#prefix = prefix;
     this.#client = new AwsClient({
@@ -87,7 +92,7 @@ export class ObjectStore {
       },
     });
     try {
-      const content = contentOf(Readable.fromWeb(answer.body), `GET ${name}`);
+      const content = contentOf(Readable.fromWeb(answer.body), `GET ${name}`, this.#partMs);
       await pipeline(content, counted, createWriteStream(temporary, { mode: 0o600 }), { signal });
       if (hash.digest('hex') !== sha256) throw new DamagedObjectError(name);
       renameSync(temporary, file);
@@ -188,11 +193,20 @@ export class ObjectStore {
 }
 
 /** What an answer holds. Its failures are those of the store, unlike the failures of whoever writes it. */
-async function* contentOf(body: Readable, what: string): AsyncGenerator<Buffer> {
+async function* contentOf(body: Readable, what: string, partMs: number): AsyncGenerator<Buffer> {
+  const isLate = (): void => void body.destroy(new Error('no part of the content came in time'));
+  let timer = setTimeout(isLate, partMs);
   try {
-    for await (const chunk of body) yield chunk as Buffer;
+    for await (const chunk of body) {
+      clearTimeout(timer);
+      // The reader may take its time.
+      yield chunk as Buffer;
+      timer = setTimeout(isLate, partMs);
+    }
   } catch (error) {
     throw new ObjectStoreError(what, null, { cause: error });
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -136,6 +136,24 @@ describe('an object store', () => {
     }
   });
 
+  it('does not wait for content that stops in the middle', async () => {
+    const hanging = createServer((_, reply) => {
+      reply.writeHead(200, { 'content-length': '10' });
+      reply.write('abc');
+    });
+    await new Promise<void>((listening) => hanging.listen(0, '127.0.0.1', listening));
+    const endpoint = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
+    const store = new ObjectStore({ ...server.options, endpoint }, { partMs: 100 });
+    try {
+      const read = store.download('a', file('hanging'), sha256(Buffer.from('abc')));
+      await rejects(read, (error) => error instanceof ObjectStoreError && error.status === null);
+      equal(existsSync(file('hanging')), false);
+    } finally {
+      hanging.closeAllConnections();
+      hanging.close();
+    }
+  });
+
   it('has a place that names a bucket and a prefix', () => {
     deepEqual(placeIn('s3://bucket/a/b/'), { bucket: 'bucket', prefix: 'a/b/' });
     deepEqual(placeIn('s3://bucket'), { bucket: 'bucket', prefix: '' });
