@@ -1,11 +1,12 @@
 /**
  * `npm run cluster`: what the machines that share their views have of each shard, and which of them own none.
  *
- * Test: test/cluster/machines.test.ts.
+ * Test: test/cli/cluster.test.ts, test/cluster/machines.test.ts.
  */
 import { openPlace, type SharedPlace } from '../cluster/place.ts';
-import { drainedIn, setDrained, statusOf } from '../cluster/views-bucket.ts';
+import { drainedIn, ownersIn, setDrained, statusOf } from '../cluster/views-bucket.ts';
 import { loadConfig } from '../config.ts';
+import { printable } from '../domain/printable.ts';
 import type { SharedShardFigures } from '../domain/service-health.ts';
 import { SetupError } from '../errors.ts';
 import { lastSequenceOf } from '../stream/log/consumer.ts';
@@ -16,13 +17,14 @@ import { tableOf } from './table.ts';
 
 const USAGE = `Usage:
   npm run --silent cluster -- status
-  npm run --silent cluster -- drain MACHINE
+  npm run --silent cluster -- drain MACHINE [--force]
   npm run --silent cluster -- undrain MACHINE
 
 "status" shows the shards of the views that machines share (VIEWS_URL): the machine that counts each, entries that it has
 not published yet, megabytes in the object store, and the age of the newest publication and of the copy with which another
 machine would go on. "drain" has the workers of a machine hand all their shards to others, with a copy of each state, and
-take none until "undrain": then it can be stopped without a wait. Shards divide themselves evenly among the other workers.`;
+take none until "undrain": then it can be stopped without a wait. Shards divide themselves evenly among the other workers.
+A machine that has never had a shard is drained with --force.`;
 
 interface Opened extends SharedPlace {
   readonly newestOf: (shard: number, shards: number) => Promise<number>;
@@ -55,26 +57,49 @@ const status = action({
     }),
 });
 
-function draining(isDrained: boolean): ReturnType<typeof action> {
-  return action({
-    operands: 1,
-    read(_, [machine]) {
-      if (machine === undefined) throw new UsageError('MACHINE is missing: "status" shows the names.');
-      return onViews(async ({ bucket, keys, newestOf }) => {
-        const isNew = await setDrained(bucket, keys, machine, isDrained);
-        const what = isDrained
-          ? 'hands its shards over now, and takes none until "undrain"'
-          : 'takes its part of the shards again';
-        const isSo = isDrained ? 'was drained before' : 'was not drained';
-        process.stdout.write(`${machine} ${isNew ? what : isSo}\n`);
-        const owners = new Set(
-          ((await statusOf(bucket, keys, newestOf)) ?? []).map((shard) => shard.machine),
-        );
-        if (isDrained && !owners.has(machine))
-          process.stdout.write(`It owns no shard now. Owners: ${[...owners].toSorted().join(', ')}\n`);
-      });
-    },
-  });
+const drain = action({
+  options: { force: { type: 'boolean' } },
+  operands: 1,
+  read({ force }, [name]) {
+    const machine = named(name);
+    return onViews(async ({ bucket, keys }) => {
+      if (force !== true) await refuseUnknown({ bucket, keys }, machine);
+      const isNew = await setDrained(bucket, keys, machine, true);
+      const what = 'hands its shards over now, and takes none until "undrain"';
+      process.stdout.write(`${machine} ${isNew ? what : 'was drained before'}\n`);
+    });
+  },
+});
+
+const undrain = action({
+  operands: 1,
+  read(_, [name]) {
+    const machine = named(name);
+    return onViews(async ({ bucket, keys }) => {
+      const isNew = await setDrained(bucket, keys, machine, false);
+      process.stdout.write(
+        `${machine} ${isNew ? 'takes its part of the shards again' : 'was not drained'}\n`,
+      );
+    });
+  },
+});
+
+function named(machine: string | undefined): string {
+  if (machine === undefined) throw new UsageError('MACHINE is missing: "status" shows the names.');
+  return machine;
+}
+
+/** @throws SetupError for a name that no owner of a shard and no drained machine has */
+async function refuseUnknown(
+  { bucket, keys }: Pick<SharedPlace, 'bucket' | 'keys'>,
+  machine: string,
+): Promise<void> {
+  const known = new Set([...(await ownersIn(bucket, keys)), ...(await drainedIn(bucket, keys))]);
+  if (known.has(machine)) return;
+  const names = known.size === 0 ? 'none' : [...known].toSorted().join(', ');
+  throw new SetupError(
+    `No machine ${printable(machine)} has had a shard. Known machines: ${names}. With --force it is drained all the same.`,
+  );
 }
 
 function rowOf({ shard, machine, behind, bytes, publishedAt, copiedAt }: SharedShardFigures): string[] {
@@ -95,5 +120,5 @@ function ageOf(at: number): string {
 
 await runCommand({
   usage: USAGE,
-  actions: { status, drain: draining(true), undrain: draining(false) },
+  actions: { status, drain, undrain },
 });

@@ -235,6 +235,13 @@ export async function statusOf(
   return Promise.all(shards);
 }
 
+/** Names of the machines that own shards of any views, or did so last, ascending. */
+export async function ownersIn(bucket: KeyValueBucket, keys: ViewsKeys): Promise<readonly string[]> {
+  const shards = await keys.known(bucket);
+  const published = await Promise.all(shards.map(({ key }) => readKey<PublishedShard>(bucket, key)));
+  return [...new Set(published.flatMap((entry) => entry?.value.machine ?? []))].toSorted();
+}
+
 /** Names of the machines that own no shard, ascending. */
 export async function drainedIn(bucket: KeyValueBucket, keys: ViewsKeys): Promise<readonly string[]> {
   return (await readKey<readonly string[]>(bucket, keys.drained))?.value ?? [];
