@@ -21,6 +21,7 @@ import {
   type Manifest,
 } from '../store/published/manifest.ts';
 import type { KeyValueBucket, KeyValueWatch } from '../stream/kv/key-value.ts';
+import { isLevel, type StreamDivision } from './level.ts';
 import type { FileSource, SegmentCache } from './segment-cache.ts';
 import type { ActiveViews, PublishedShard, SharedDefinition, StoredFile, ViewsKeys } from './views-bucket.ts';
 
@@ -28,6 +29,7 @@ export interface MirrorOptions {
   readonly bucket: KeyValueBucket;
   readonly store: Pick<ObjectStore, 'download'>;
   readonly keys: ViewsKeys;
+  readonly stream: StreamDivision;
   /** Tells the owner of a shard's key that an object cannot be read. */
   readonly sayLost: (key: string, name: string) => void;
   /** Folder of the copy, with `views/ACTIVE` as in a data directory. */
@@ -39,6 +41,11 @@ export interface MirrorOptions {
 
 const PAUSE_MS = 500;
 const LOOK_MS = 1000;
+/**
+ * Time for which views stand still before those that follow are shown. Objects stay for longer after no manifest names
+ * them.
+ */
+const STILL_MS = 60_000;
 const SEGMENT_FILE = /\.duckdb$/;
 /** As `byContent` names files. */
 const MIRRORED_FILE = /-([0-9a-f]{64})-\d+\.duckdb$/;
@@ -48,6 +55,8 @@ interface Followed {
   readonly epoch: number;
   readonly shards: FollowedShard[];
   isActive: boolean;
+  /** `performance.now()` up to which nothing newer is read, so that the views that follow reach what is shown. */
+  stillUntil: number;
 }
 
 /** Follows the bucket until it is closed. What cannot be read now is tried again. */
@@ -121,33 +130,36 @@ export class Mirror {
     }
   }
 
-  /** Brings all shards to their newest manifests, and switches to other views once all their shards are there. */
+  /**
+   * Brings all shards to their newest manifests, and switches to other views once these have counted what was read here.
+   */
   async #sync(): Promise<void> {
-    const { keys, folder } = this.#options;
+    const { keys, folder, stream } = this.#options;
     const active = this.#active;
     if (active === null) return;
     if (this.#followed === null || keys.scopeOf(this.#followed.views) !== keys.scopeOf(active)) {
       this.#before = this.#followed?.isActive === true ? this.#followed : this.#before;
       this.#followed = this.#begin(active);
     }
-    const followed = this.#followed;
+    const [before, followed] = [this.#before, this.#followed];
     // Until the switch, the views before it still answer.
-    for (const each of [this.#before, followed])
-      if (each !== null)
-        await inTurns(each.shards, each.shards.length, (shard) =>
-          shard.sync(this.#entries.get(shard.key) ?? null),
-        );
-    if (followed.isActive || followed.shards.some(({ reached }) => reached < 0)) return;
-    const before = this.#before;
-    // What was read of the same shard before is not shown again in an older state.
-    if (
-      before?.shards.length === followed.shards.length &&
-      followed.shards.some((shard, index) => shard.reached < before.shards[index]!.reached)
-    )
-      return;
+    if (before !== null && performance.now() >= before.stillUntil) await this.#bring(before);
+    await this.#bring(followed);
+    const reached = followed.shards.map((shard) => shard.reached);
+    if (followed.isActive || reached.some((sequence) => sequence < 0)) return;
+    if (before !== null && performance.now() >= before.stillUntil)
+      before.stillUntil = performance.now() + STILL_MS;
+    const shown = before?.shards.map((shard) => shard.reached) ?? [];
+    // What was read is not shown again in an older state.
+    if (!(await isLevel(reached, shown, stream))) return;
     writeActiveEpoch(folder, { epoch: followed.epoch, shards: active.shards });
     followed.isActive = true;
     this.#before = null;
+  }
+
+  async #bring({ shards }: Followed): Promise<void> {
+    // All of them end before another look begins.
+    await inTurns(shards, shards.length, (shard) => shard.sync(this.#entries.get(shard.key) ?? null));
   }
 
   /** Deletes what nobody reads any more, and brings more ahead of its readers. */
@@ -179,6 +191,7 @@ export class Mirror {
       views,
       epoch,
       isActive: false,
+      stillUntil: -Infinity,
       shards: Array.from(
         { length: views.shards },
         (_, shard) =>

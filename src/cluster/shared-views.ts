@@ -20,6 +20,7 @@ import type { Logger } from '../logger.ts';
 import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
 import { BucketUnavailableError, type KeyValueBucket } from '../stream/kv/key-value.ts';
 import { FormerViews } from './former-views.ts';
+import { isLevel, type StreamDivision } from './level.ts';
 import { ShardUploads } from './shard-uploads.ts';
 import { generationIn, StateCopies } from './state-copies.ts';
 import {
@@ -44,6 +45,11 @@ const LAST_UPLOAD_MS = 3000;
 const LAST_COPY_MS = 30_000;
 /** Time between two looks at which views answer, until these do. */
 const LOOK_MS = 1000;
+/**
+ * Most time between what others have shown and the switch, once ours have counted it: answers stand still for as long. The
+ * position of a shard needs some seconds to come past entries of others.
+ */
+const LEVEL_WITHIN_MS = 15_000;
 /** Time between two looks for views that answer no more, milliseconds. */
 const CLEAN_MS = 60_000;
 /** Time between two looks for newer copies of shards that this machine may take over, milliseconds. */
@@ -57,12 +63,9 @@ export interface SharedViewsOptions {
   readonly keys: ViewsKeys;
   /** The views that this process makes. */
   readonly views: SharedDefinition;
-  /** The stream: its first sequence, and the newest of the entries of a shard. */
-  readonly stream: {
+  /** The stream, and its first sequence. */
+  readonly stream: StreamDivision & {
     readonly first: () => Promise<number>;
-    readonly newestOf: (shard: number, shards: number) => Promise<number>;
-    /** Returns the shards among `others` that have instances of a shard among `shards`. */
-    readonly sharedWith: (shard: number, shards: number, others: number) => readonly number[];
     /** Calls back with the names of objects of a shard's key that machines cannot read. Returns what ends it. */
     readonly hearLost: (key: string, hear: (name: string) => void) => () => void;
     /** Answers requests for a copy of the state of a shard's key. Returns what ends it. */
@@ -83,6 +86,8 @@ export class SharedViews implements SharedShards {
   /** The shard of which a copy is being kept, or was last. */
   #standing: { readonly shard: number; readonly end: () => void; readonly kept: Promise<unknown> } | null =
     null;
+  /** What the views that answer had published of each shard at an instant of `performance.now()`. */
+  #others: { readonly scope: string; readonly reached: readonly number[]; readonly at: number } | null = null;
 
   constructor(options: SharedViewsOptions) {
     this.#options = options;
@@ -322,8 +327,9 @@ export class SharedViews implements SharedShards {
   }
 
   /**
-   * Lets our views answer once each shard has counted as much as those that answer now, or all there is. Returns true
-   * once there is nothing left to do: ours answer, or have done so before others.
+   * Lets our views answer once each shard has counted as much as those that answer had some seconds before, or all there
+   * is. Mirrors follow when ours have counted what they show. Returns true once there is nothing left to do: ours answer,
+   * or have done so before others.
    */
   async #isAnswered(): Promise<boolean> {
     const { bucket, keys, views, logger } = this.#options;
@@ -341,20 +347,19 @@ export class SharedViews implements SharedShards {
     return true;
   }
 
+  /** Compares with what others had shown at an earlier look, and looks at them again where that was too long ago. */
   async #isLevel(active: SharedDefinition | null): Promise<boolean> {
-    const { views, stream } = this.#options;
-    const [ours, theirs] = await Promise.all([
-      this.#reached(views),
-      active === null ? [] : this.#reached(active),
-    ]);
-    for (const [shard, reached] of ours.entries()) {
-      if (reached < 0) return false;
-      const shown = active === null ? [] : stream.sharedWith(shard, views.shards, active.shards);
-      const least = Math.max(0, ...shown.map((other) => theirs[other] ?? 0));
-      // A shard ends with the last entry of its own partitions.
-      if (reached < least && reached < (await stream.newestOf(shard, views.shards))) return false;
+    const { keys, views, stream } = this.#options;
+    const scope = active === null ? '' : keys.scopeOf(active);
+    if (this.#others?.scope !== scope) {
+      const reached = active === null ? [] : await this.#reached(active);
+      this.#others = { scope, reached, at: performance.now() };
     }
-    return true;
+    const { reached, at } = this.#others;
+    if (!(await isLevel(await this.#reached(views), reached, stream))) return false;
+    if (performance.now() - at <= LEVEL_WITHIN_MS) return true;
+    this.#others = null;
+    return false;
   }
 
   /** The sequence up to which each shard is published completely; -1 where nothing is. */

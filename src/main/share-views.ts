@@ -3,6 +3,7 @@
  *
  * Test: test/cluster/machines.test.ts.
  */
+import type { StreamDivision } from '../cluster/level.ts';
 import { Mirror, mirroredFiles } from '../cluster/mirror.ts';
 import type { SegmentCache } from '../cluster/segment-cache.ts';
 import { SharedViews } from '../cluster/shared-views.ts';
@@ -35,8 +36,7 @@ export async function shareViews(
     views,
     stream: {
       first: async () => (await readExtent(connection)).firstSequence,
-      newestOf: (shard, shards) => lastSequenceOf(connection, partitionsOf(shard, shards)),
-      sharedWith: overlapOf,
+      ...divisionOf(connection),
       hearLost: (key, hear) =>
         hearNotices(connection, lostObjectSubject(key), (name) => {
           if (typeof name === 'object' && name !== null && 'name' in name && typeof name.name === 'string')
@@ -77,14 +77,21 @@ export async function mirrorViews(
   },
 ): Promise<FollowedViews> {
   const shared = await openPlace(connection, place, replicas);
+  const stream = divisionOf(connection);
   const mirror = new Mirror({
     ...shared,
+    stream,
     sayLost: (key, name) => sendNotice(connection, lostObjectSubject(key), { name }),
     folder: mirrorFolder(dataDir),
     cache,
     logger,
   });
-  const newestOf = (shard: number, shards: number): Promise<number> =>
-    lastSequenceOf(connection, partitionsOf(shard, shards));
-  return { mirror, status: async () => (await statusOf(shared.bucket, shared.keys, newestOf)) ?? [] };
+  return { mirror, status: async () => (await statusOf(shared.bucket, shared.keys, stream.newestOf)) ?? [] };
+}
+
+function divisionOf(connection: StreamConnection): StreamDivision {
+  return {
+    newestOf: (shard, shards) => lastSequenceOf(connection, partitionsOf(shard, shards)),
+    sharedWith: overlapOf,
+  };
 }

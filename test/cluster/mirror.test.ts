@@ -63,6 +63,7 @@ describe('a mirror', () => {
         },
       },
       keys,
+      stream: { newestOf: async () => 0, sharedWith: () => [0] },
       sayLost: () => undefined,
       folder: folder.path,
       cache,

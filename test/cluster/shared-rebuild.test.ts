@@ -76,6 +76,7 @@ describe('a rebuild of machines that share their views', () => {
     await registry.close();
     mirror = new Mirror({
       ...(await openPlace(connection, objects.options, 1)),
+      stream: { newestOf: async () => Infinity, sharedWith: (shard) => [shard] },
       sayLost: () => undefined,
       folder: folderOf('mirror'),
       cache: new SegmentCache(),

@@ -51,6 +51,8 @@ import { SyntheticStream } from '../support/synthetic-stream.ts';
 
 const VIEWS = { definition: 'fact:1 model:a', shards: 1 };
 const STREAM = { messages: 600, days: 5, topics: 5 };
+/** Shards have the entries of those with the same number, and more may come. */
+const STILL = { newestOf: async () => Infinity, sharedWith: (shard: number) => [shard] };
 const logger = silentLogger();
 /** A process that has a database open. */
 const HOLDING = `import { DuckDBInstance } from '@duckdb/node-api';
@@ -147,6 +149,7 @@ describe('a shared shard', () => {
       bucket,
       store: objects.store,
       keys,
+      stream: STILL,
       sayLost: (...lost) => sayLost(...lost),
       folder: folder.path,
       cache: new SegmentCache(),
@@ -589,6 +592,7 @@ describe('a shared shard', () => {
       bucket,
       store: objects.store,
       keys,
+      stream: { ...STILL, newestOf: async () => 0 },
       sayLost: (...lost) => sayLost(...lost),
       folder: folder.path,
       cache: new SegmentCache({ now: () => now }),
@@ -616,6 +620,57 @@ describe('a shared shard', () => {
     } finally {
       await mirror.close();
       await fixture.close();
+      folder.remove();
+    }
+  });
+
+  it('stands still before other views are shown, until these have counted what was read', async () => {
+    const [old, young] = [await counting(), await counting()];
+    const folder = temporaryDirectory();
+    const mirror = new Mirror({
+      bucket,
+      store: objects.store,
+      keys,
+      stream: STILL,
+      sayLost: (...lost) => sayLost(...lost),
+      folder: folder.path,
+      cache: new SegmentCache(),
+      logger,
+    });
+    const shown = (): number | undefined =>
+      readManifest(liveDirectories(folder.path)[0] ?? folder.path)?.sequence;
+    const others = { definition: 'fact:2 model:a', shards: 1 };
+    try {
+      const uploads = await uploadsOf(old.fixture, 'one');
+      const next = await openUploads(young.fixture, 'two', {
+        key: keys.shard(others, 0),
+        prefix: keys.objects(others, 0),
+        guard: async () => undefined,
+      });
+      const publish = async (of: typeof old, by: ShardUploads): Promise<void> => {
+        await of.count(50);
+        await push(by);
+      };
+      for (const _ of [1, 2]) await publish(old, uploads);
+      const revision = await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
+      await eventually(() => shown() === 2);
+      const { epoch } = readActiveEpoch(folder.path)!;
+      await publish(young, next);
+      await writeKey(bucket, keys.active, { ...others, former: [] }, revision);
+      await eventually(() => readdirSync(join(folder.path, 'views')).length === 3);
+      await sleep(1500);
+      // The old ones are always an entry ahead.
+      await publish(old, uploads);
+      await sleep(1500);
+      deepEqual([shown(), readActiveEpoch(folder.path)!.epoch], [2, epoch]);
+      await publish(young, next);
+      await eventually(() => readActiveEpoch(folder.path)!.epoch !== epoch);
+      equal(shown(), 2);
+      await Promise.all([uploads.close(), next.close()]);
+    } finally {
+      await mirror.close();
+      await old.fixture.close();
+      await young.fixture.close();
       folder.remove();
     }
   });
@@ -841,6 +896,7 @@ describe('a shared shard', () => {
       bucket,
       store: objects.store,
       keys,
+      stream: STILL,
       sayLost: (...lost) => sayLost(...lost),
       folder: folder.path,
       cache: new SegmentCache(),

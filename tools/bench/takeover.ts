@@ -171,6 +171,7 @@ async function measured(folder: string, { messages, batch, delay, keep }: Settin
         bucket,
         store,
         keys,
+        stream: { newestOf: async () => 0, sharedWith: (shard) => [shard] },
         sayLost: () => undefined,
         folder: mirrored,
         cache,
