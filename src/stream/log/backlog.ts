@@ -67,18 +67,33 @@ export async function countDeadLetters(connection: StreamConnection): Promise<De
   return { entries: state.messages, newestAt };
 }
 
-/** Counts the entries after positions. It reads no payloads, whatever their number. */
+/**
+ * Counts the entries after positions, each once, however many readers of its partition lack it. It reads no payloads,
+ * whatever their number.
+ */
 export async function readBacklog(
   connection: StreamConnection,
   positions: readonly Position[],
 ): Promise<Backlog> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
-  const backlogs = await Promise.all(positions.map((position) => backlogOf(connection, manager, position)));
+  const backlogs = await Promise.all(
+    furthestBehind(positions).map((position) => backlogOf(connection, manager, position)),
+  );
   const oldest = Math.min(...backlogs.map(({ oldestAt }) => oldestAt ?? Infinity));
   return {
     entries: backlogs.reduce((sum, { entries }) => sum + entries, 0),
     oldestAt: oldest === Infinity ? null : oldest,
   };
+}
+
+/** The least sequence of each partition; partitions with the same one share a position. */
+function furthestBehind(positions: readonly Position[]): Position[] {
+  const least = new Map<number, number>();
+  for (const { partitions, sequence } of positions)
+    for (const partition of partitions)
+      least.set(partition, Math.min(sequence, least.get(partition) ?? Infinity));
+  const grouped = Map.groupBy(least.keys(), (partition) => least.get(partition)!);
+  return [...grouped].map(([sequence, partitions]) => ({ partitions, sequence }));
 }
 
 /**

@@ -55,6 +55,14 @@ describe('backlog', () => {
     deepEqual(await readBacklog(connection, []), { entries: 0, oldestAt: null });
   });
 
+  it('counts an entry once, however many shards read its partition', async () => {
+    const positions = [0, 8].map((shard) => ({
+      partitions: partitionsOf(shard, 16),
+      sequence: shard === 0 ? 1 : 4,
+    }));
+    deepEqual(await readBacklog(connection, positions), { entries: 2, oldestAt: storedAt[3] });
+  });
+
   it('leaves nothing on the server', async () => {
     const manager = await jetstreamManager(connection.nats);
     equal((await manager.streams.info(CONVERSATIONS_STREAM)).state.consumer_count, 0);
