@@ -35,8 +35,8 @@ export class DamagedObjectError extends Error {
 const TRIES = { pauseMs: 50, longestMs: 1000, tries: 6 } as const;
 /** Time for an answer to begin, milliseconds. */
 const ANSWER_MS = 20_000;
-/** Longest time between two parts of an answer's content, milliseconds. */
-const PART_MS = 20_000;
+/** Time for the next bytes of an answer to come, milliseconds: a slow answer may take as long as it needs. */
+const QUIET_MS = 20_000;
 /** An upload that is slower is given up. */
 const LEAST_BYTES_PER_MS = 1000;
 
@@ -45,12 +45,12 @@ export class ObjectStore {
   readonly #client: AwsClient;
   readonly #base: string;
   readonly #prefix: string;
-  readonly #partMs: number;
+  readonly #quietMs: number;
 
-  /** `partMs`: longest time between two parts of an answer's content, milliseconds. */
-  constructor(options: ObjectStoreOptions, { partMs = PART_MS }: { readonly partMs?: number } = {}) {
+  /** `quietMs`: default QUIET_MS. */
+  constructor(options: ObjectStoreOptions, { quietMs = QUIET_MS }: { readonly quietMs?: number } = {}) {
+    this.#quietMs = quietMs;
     const { bucket, prefix } = placeIn(options.url);
-    this.#partMs = partMs;
     this.#base = `${options.endpoint.replace(/\/$/, '')}/${bucket}`;
     this.#prefix = prefix;
     this.#client = new AwsClient({
@@ -74,7 +74,7 @@ export class ObjectStore {
    * Reads an object into a file, which appears whole or not at all. Returns false if there is no such object.
    *
    * @throws DamagedObjectError when its content does not have the digest
-   * @throws ObjectStoreError also when the content breaks off
+   * @throws ObjectStoreError also when the content breaks off, or comes no further
    */
   async download(name: string, file: string, sha256: string, signal?: AbortSignal): Promise<boolean> {
     const answer = await this.#ask('GET', this.#urlOf(name), { signal });
@@ -92,7 +92,7 @@ export class ObjectStore {
       },
     });
     try {
-      const content = contentOf(Readable.fromWeb(answer.body), `GET ${name}`, this.#partMs);
+      const content = this.#contentOf(answer.body, `GET ${name}`, signal);
       await pipeline(content, counted, createWriteStream(temporary, { mode: 0o600 }), { signal });
       if (hash.digest('hex') !== sha256) throw new DamagedObjectError(name);
       renameSync(temporary, file);
@@ -117,7 +117,7 @@ export class ObjectStore {
       url.searchParams.set('list-type', '2');
       url.searchParams.set('prefix', `${this.#prefix}${beginning}`);
       if (token !== '') url.searchParams.set('continuation-token', token);
-      const text = await (await this.#ask('GET', url.href)).text();
+      const text = await this.#textOf(await this.#ask('GET', url.href), `GET ${url.href}`);
       for (const content of text.split('<Contents>').slice(1)) {
         const key = unescaped(elementIn(content, 'Key'));
         if (key.startsWith(this.#prefix)) found.push(key.slice(this.#prefix.length));
@@ -168,7 +168,41 @@ export class ObjectStore {
     } catch (error) {
       throw new ObjectStoreError(`${method} ${url}`, null, { cause: error });
     } finally {
-      // The content of an answer may take longer.
+      // The content of an answer has times of its own.
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  async #textOf({ body }: Response, what: string): Promise<string> {
+    const parts: Buffer[] = [];
+    if (body !== null) for await (const part of this.#contentOf(body, what)) parts.push(part);
+    return Buffer.concat(parts).toString();
+  }
+
+  /** What an answer holds. Its failures are those of the store, unlike the failures of whoever writes it. */
+  async *#contentOf(
+    answered: NonNullable<Response['body']>,
+    what: string,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Buffer> {
+    const body = Readable.fromWeb(answered);
+    const abort = (): void => void body.destroy(new Error('nobody waits for it'));
+    signal?.addEventListener('abort', abort, { once: true });
+    if (signal?.aborted === true) abort();
+    const wait = (): NodeJS.Timeout =>
+      setTimeout(() => body.destroy(new Error('no more of the answer in time')), this.#quietMs);
+    let timer = wait();
+    try {
+      for await (const chunk of body) {
+        // Time that the caller takes is not the store's.
+        clearTimeout(timer);
+        yield chunk as Buffer;
+        timer = wait();
+      }
+    } catch (error) {
+      throw new ObjectStoreError(what, null, { cause: error });
+    } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
     }
@@ -189,24 +223,6 @@ export class ObjectStore {
       },
       { ...TRIES, mayPass, signal },
     );
-  }
-}
-
-/** What an answer holds. Its failures are those of the store, unlike the failures of whoever writes it. */
-async function* contentOf(body: Readable, what: string, partMs: number): AsyncGenerator<Buffer> {
-  const isLate = (): void => void body.destroy(new Error('no part of the content came in time'));
-  let timer = setTimeout(isLate, partMs);
-  try {
-    for await (const chunk of body) {
-      clearTimeout(timer);
-      // The reader may take its time.
-      yield chunk as Buffer;
-      timer = setTimeout(isLate, partMs);
-    }
-  } catch (error) {
-    throw new ObjectStoreError(what, null, { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -5,6 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   DamagedObjectError,
   ObjectStore,
@@ -136,21 +137,42 @@ describe('an object store', () => {
     }
   });
 
-  it('does not wait for content that stops in the middle', async () => {
-    const hanging = createServer((_, reply) => {
-      reply.writeHead(200, { 'content-length': '10' });
-      reply.write('abc');
+  it('waits for slow content, but not for content that comes no further', async () => {
+    const quietMs = 300;
+    const slow = createServer(async ({ url = '' }, reply) => {
+      reply.writeHead(200, { 'content-length': '9' });
+      for (const part of ['abc', 'def', 'ghi']) {
+        reply.write(part);
+        if (!url.endsWith('slow')) return;
+        await sleep(quietMs / 2);
+      }
+      reply.end();
     });
-    await new Promise<void>((listening) => hanging.listen(0, '127.0.0.1', listening));
-    const endpoint = `http://127.0.0.1:${(hanging.address() as AddressInfo).port}`;
-    const store = new ObjectStore({ ...server.options, endpoint }, { partMs: 100 });
+    await new Promise<void>((listening) => slow.listen(0, '127.0.0.1', listening));
+    const endpoint = `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
+    const store = new ObjectStore({ ...server.options, endpoint }, { quietMs });
+    const digest = sha256(Buffer.from('abcdefghi'));
+    const isNoAnswer = (error: unknown): boolean =>
+      error instanceof ObjectStoreError && error.status === null && /in time/.test(String(error.cause));
     try {
-      const read = store.download('a', file('hanging'), sha256(Buffer.from('abc')));
-      await rejects(read, (error) => error instanceof ObjectStoreError && error.status === null);
-      equal(existsSync(file('hanging')), false);
+      ok(await store.download('slow', file('slow'), digest));
+      equal(readFileSync(file('slow'), 'utf8'), 'abcdefghi');
+      await rejects(store.download('quiet', file('quiet'), digest), isNoAnswer);
+      await rejects(store.list(''), isNoAnswer);
+      const patient = new ObjectStore({ ...server.options, endpoint });
+      const ending = new AbortController();
+      const read = patient.download('quiet', file('quiet'), digest, ending.signal);
+      setTimeout(() => ending.abort(new Error('given up')), quietMs);
+      const startedAt = performance.now();
+      await rejects(read);
+      ok(performance.now() - startedAt < 10_000);
+      deepEqual(
+        readdirSync(folder.path).filter((name) => name.startsWith('quiet')),
+        [],
+      );
     } finally {
-      hanging.closeAllConnections();
-      hanging.close();
+      slow.closeAllConnections();
+      slow.close();
     }
   });
 
