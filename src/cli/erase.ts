@@ -31,8 +31,8 @@ import type { StreamConnection } from '../stream/connection.ts';
 import { MOST_ERASED_MESSAGES } from '../web/ingest/erasure-body.ts';
 import { erasuresIn, MOST_OF_REASON } from './erasures-file.ts';
 import {
-  DONE_ELSEWHERE,
   action,
+  DONE_ELSEWHERE,
   runCommand,
   UsageError,
   uuid,

@@ -8,7 +8,7 @@ import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Generations } from '../cluster/generations.ts';
-import { openGenerations, openPlace } from '../cluster/place.ts';
+import { generationsAt, openPlace } from '../cluster/place.ts';
 import { Rebuilds, type Rebuild } from '../cluster/rebuilds.ts';
 import type { RebuiltState, SharedDefinition } from '../cluster/views-bucket.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
@@ -58,9 +58,10 @@ export async function abandonShared(
   replicas: number,
   connection: StreamConnection,
 ): Promise<boolean> {
-  const generations = await openGenerations(place, connection, replicas);
+  const opened = await openPlace(connection, place, replicas);
+  const generations = generationsAt(opened, connection);
   const { views } = await generations.answering();
-  return new Rebuilds({ ...(await openPlace(connection, place, replicas)), generations, views }).abandon();
+  return new Rebuilds({ ...opened, generations, views }).abandon();
 }
 
 /**
@@ -121,13 +122,13 @@ async function openShared(
   folder: string,
 ): Promise<Shared> {
   const { connection, analysis } = settings;
-  const generations = await openGenerations(place, connection, replicas);
+  const opened = await openPlace(connection, place, replicas);
+  const generations = generationsAt(opened, connection);
   const { views } = await generations.answering();
   if (views.definition !== currentDefinition(analysis.model))
     throw new SetupError(
       'Workers of another version make the views that answer: rebuild them with that version.',
     );
-  const opened = await openPlace(connection, place, replicas);
   const ledger = await ErasureLedger.open(connection, { replicas });
   const retentions = await Retentions.open(connection, { replicas });
   const key = opened.keys.rebuild(views);
@@ -195,7 +196,7 @@ async function makeShard(shared: Shared, rebuild: Rebuild, shard: number, claim:
     );
     const isStored = await rebuilds.store(rebuild, shard, { ...made, generation }, signal);
     progress.line(
-      `shard ${shard}: ${isStored ? `rebuilt up to entry ${count(made.sequence)}` : 'not wanted'}`,
+      `shard ${shard}: ${isStored ? `rebuilt up to entry ${count(made.sequence)}` : 'not needed any more'}`,
     );
   } catch (error) {
     if (shared.settings.signal.aborted) throw new InterruptedError();

@@ -10,10 +10,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import { quoted, withDatabase } from '../store/duckdb.ts';
+import { imageOfClosed } from '../store/live/state-files.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { generationIn } from './state-copies.ts';
-import { imageOf, moveState, readState as readPacks, StatePacks } from './state-packs.ts';
+import { moveState, readState as readPacks } from './read-state.ts';
+import { StatePacks } from './state-packs.ts';
 import {
   NO_STATE,
   objectsOf,
@@ -237,7 +239,7 @@ export class Generations {
       prefix: objects,
       temporary: `${file}.upload`,
     });
-    return { ...(await packs.write(async () => imageOf(file, sequence), signal)), published: null };
+    return { ...(await packs.write(async () => imageOfClosed(file, sequence), signal)), published: null };
   }
 
   /** Begins the generation after `generation` with an uploaded state. */
@@ -248,7 +250,8 @@ export class Generations {
     const named = new Set(objectsOf(made));
     if ([...named].some((name) => !there.includes(name)))
       throw new SetupError(
-        `The object store has lost the new state of shard ${shard}: make it again, that of a rebuild with --clean.`,
+        `The object store has lost the new state of shard ${shard}: try again. An unfinished rebuild has to be deleted ` +
+          'first: "npm run rebuild -- --clean".',
       );
     // With what an earlier run left that ended half way.
     const former = there.filter((name) => !named.has(name));

@@ -12,7 +12,7 @@ import { inTurns } from '../domain/in-turns.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage, notedDamage } from '../store/damage.ts';
 import { epochsOn, shardDirectory, writeActiveEpoch } from '../store/epochs/epochs.ts';
-import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
+import { isDownloaded, type ObjectStore } from '../store/objects/object-store.ts';
 import {
   completeUntil,
   filesOf,
@@ -289,11 +289,7 @@ class FollowedShard {
   #sourceOf({ name, sha256, bytes }: SizedFile): FileSource {
     const { store, sayLost } = this.#options;
     const fetch = async (path: string, signal: AbortSignal): Promise<void> => {
-      const isRead = await store.download(name, path, sha256, signal).catch((error: unknown) => {
-        if (error instanceof DamagedObjectError) return false;
-        throw error;
-      });
-      if (isRead) return;
+      if (await isDownloaded(store, { name, sha256 }, path, signal)) return;
       sayLost(this.key, name);
       throw new Error(`the object ${name} is gone or damaged: its owner is told`);
     };

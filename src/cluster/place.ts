@@ -41,11 +41,12 @@ export async function openGenerations(
   connection: StreamConnection,
   replicas: number,
 ): Promise<Generations> {
-  return new Generations({
-    ...(await openPlace(connection, place, replicas)),
-    askForCopy: (key) => askForCopy(connection, key),
-    shardOf,
-  });
+  return generationsAt(await openPlace(connection, place, replicas), connection);
+}
+
+/** The generations of the views at an open place. */
+export function generationsAt(place: SharedPlace, connection: StreamConnection): Generations {
+  return new Generations({ ...place, askForCopy: (key) => askForCopy(connection, key), shardOf });
 }
 
 /** Without an answer, the copy before it does: the stream has what came since. */

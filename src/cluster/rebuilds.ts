@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inTurns } from '../domain/in-turns.ts';
 import { SetupError } from '../errors.ts';
-import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
+import { isDownloaded, type ObjectStore } from '../store/objects/object-store.ts';
 import { writeManifest } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import type { Generations } from './generations.ts';
@@ -177,11 +177,8 @@ export class Rebuilds {
     signal: AbortSignal,
   ): Promise<boolean> {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const read = await inTurns(Object.entries(files), AT_ONCE, ([file, { name, sha256 }]) =>
-      this.#options.store.download(name, join(directory, file), sha256, signal).catch((error: unknown) => {
-        if (error instanceof DamagedObjectError) return false;
-        throw error;
-      }),
+    const read = await inTurns(Object.entries(files), AT_ONCE, ([file, object]) =>
+      isDownloaded(this.#options.store, object, join(directory, file), signal),
     );
     return !read.includes(false);
   }

@@ -207,7 +207,10 @@ export class SharedViews implements SharedShards {
         await Promise.race([uploads.settle(), sleep(LAST_UPLOAD_MS)]);
         const late = setTimeout(() => closing.abort(new Error('no time is left for it')), LAST_COPY_MS);
         await copying.ended;
-        if (!uploads.isReplaced) await copy();
+        if (uploads.isReplaced) closing.abort(new Error('another worker has the shard'));
+        else await copy();
+        // Somebody may have asked for one: it reads the files of the state, which closes next.
+        await last;
         clearTimeout(late);
         await Promise.all([uploads.close(), looking.ended, tidying.ended, cleaning?.ended]);
       },

@@ -18,7 +18,9 @@ import { inTurns } from '../domain/in-turns.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import { readManifest, removePublished, writeManifest } from '../store/published/manifest.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
-import { moveState, readState, STATE_SUFFIXES, StatePacks, type StatePacksOptions } from './state-packs.ts';
+import { moveState, readState, STATE_SUFFIXES } from './read-state.ts';
+import type { StatePacksOptions } from './state-index.ts';
+import { StatePacks } from './state-packs.ts';
 import {
   NO_STATE,
   objectsOf,

@@ -1,39 +1,28 @@
 /**
- * States in the object store: the files of a database in pieces, and pieces in packs. A copy stores only the pieces that
- * no pack of the copy before it has, and an index that says where each piece is.
+ * Writes states into the object store. A copy stores only the pieces that no pack of the copy before it has.
  *
  * Test: test/cluster/state-packs.test.ts.
  */
 import { createHash, type Hash } from 'node:crypto';
-import {
-  constants,
-  createWriteStream,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-  type WriteStream,
-} from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { createWriteStream, rmSync, writeFileSync, type WriteStream } from 'node:fs';
 import { finished } from 'node:stream/promises';
-import { inTurns } from '../domain/in-turns.ts';
 import type { StateImage } from '../domain/sharing.ts';
-import { replaceFile } from '../store/epochs/epochs.ts';
-import { DamagedObjectError, type ObjectStore } from '../store/objects/object-store.ts';
-import { fsyncPath } from '../store/published/manifest.ts';
-import type { StateObject } from './views-bucket.ts';
+import {
+  lengthOf,
+  nameOf,
+  PIECE_BYTES,
+  positionOf,
+  readIndex,
+  type File,
+  type Piece,
+  type StateIndex,
+  type StatePacksOptions,
+  type StoredPacks,
+} from './state-index.ts';
 
-/** The part of a file before its blocks, and a block: what DuckDB writes at a time. */
-const HEAD_BYTES = 12_288;
-const PIECE_BYTES = 262_144;
 /** Pieces that are read at a time: their digests are made by other threads. */
 const READ_AT_ONCE = 8;
 const PACK_BYTES = 64 * 2 ** 20;
-/** Packs that are read at a time. */
-const PACKS_AT_ONCE = 4;
 /** Pieces of a pack of which less is in use are stored anew. */
 const LEAST_USED = 0.5;
 /** With more packs than MOST_PACKS, pieces of those smaller than SMALL_BYTES are stored anew. */
@@ -42,42 +31,9 @@ const SMALL_BYTES = 16 * 2 ** 20;
 /** Tries to read files that change meanwhile. Each stores what the one before did not. */
 const TRIES = 5;
 
-/** A part of a file: pack (place in `packs`), offset and length there, and SHA-256 as base64. */
-type Piece = readonly [pack: number, offset: number, bytes: number, sha256: string];
-
-/** The files of one state. */
-interface StateIndex {
-  /** SHA-256 of each pack, hexadecimal. */
-  readonly packs: readonly string[];
-  readonly tables: readonly Piece[];
-  readonly log: readonly Piece[];
-}
-
-const FILES = ['tables', 'log'] as const;
-type File = (typeof FILES)[number];
-
-/** Where a piece begins in its file. */
-const positionOf = (place: number, file: File): number =>
-  file === 'log' ? place * PIECE_BYTES : Math.max(0, HEAD_BYTES + (place - 1) * PIECE_BYTES);
-const lengthOf = (place: number, file: File): number =>
-  file === 'tables' && place === 0 ? HEAD_BYTES : PIECE_BYTES;
-
-export interface StatePacksOptions {
-  readonly store: Pick<ObjectStore, 'upload' | 'download' | 'list' | 'remove'>;
-  /** Beginning of the names of a shard's objects. */
-  readonly prefix: string;
-  /** Beginning of the paths of temporary files, of which nothing is left. */
-  readonly temporary: string;
-  /** Default MOST_PACKS. */
-  readonly mostPacks?: number;
-}
-
-/** A stored state: the index is the object itself. */
-export type StoredPacks = Pick<StateObject, 'name' | 'sha256' | 'packs'>;
-
 /** Writes states of one shard, one after another. */
 export class StatePacks {
-  readonly #options: StatePacksOptions;
+  readonly #options: StatePacksOptions & { readonly mostPacks?: number };
   #last: { readonly index: StateIndex; readonly version: number } | null = null;
   /** Where pieces are by their digests, also those of a copy that was not finished. */
   readonly #known = new Map<
@@ -88,7 +44,8 @@ export class StatePacks {
   readonly #packs = new Map<string, number>();
   #unused: readonly string[] = [];
 
-  constructor(options: StatePacksOptions) {
+  /** `mostPacks`: default MOST_PACKS. */
+  constructor(options: StatePacksOptions & { readonly mostPacks?: number }) {
     this.#options = options;
   }
 
@@ -137,7 +94,9 @@ export class StatePacks {
         pack.discard();
       }
       if (tries === TRIES)
-        throw new Error('the state was written into its tables during each try to copy it');
+        throw new Error(
+          `the log was written into the tables during each of ${TRIES} tries to copy the state`,
+        );
     }
   }
 
@@ -305,190 +264,5 @@ class PackWriter {
     this.#file?.destroy();
     this.#file = null;
     rmSync(this.#path, { force: true });
-  }
-}
-
-const nameOf = (prefix: string, sha256: string): string => `${prefix}states/${sha256}`;
-
-/**
- * Writes the files of a stored state: `file`, and its log beside it. The index of a state that is there already lies
- * beside them, and only while they are whole on the disk: what it names is not read again. Returns false if an object is
- * gone or damaged; then the files are as before, or gone.
- *
- * @throws ObjectStoreError
- */
-export async function readState(
-  options: StatePacksOptions,
-  stored: StoredPacks,
-  file: string,
-  signal?: AbortSignal,
-): Promise<boolean> {
-  const { before, sha256 } = readIndexOf(file);
-  if (sha256 === stored.sha256) return true;
-  const index = await readIndex(options, stored, signal);
-  if (index === null) return false;
-  rmSync(`${file}.index`, { force: true });
-  // A machine that fails must not come back with an index of files that were written since.
-  if (before !== null) fsyncPath(dirname(file));
-  const paths = { tables: file, log: `${file}.wal` };
-  const handles = {
-    tables: await openWritable(paths.tables),
-    log: await openWritable(paths.log),
-  };
-  let isRead = false;
-  try {
-    /** Pieces that are missing, by pack. */
-    const wanted = new Map<number, (readonly [File, number, Piece])[]>();
-    for (const name of FILES)
-      for (const [place, piece] of index[name].entries())
-        if (before?.[name][place]?.[3] !== piece[3])
-          wanted.set(piece[0], [...(wanted.get(piece[0]) ?? []), [name, place, piece]]);
-    const read = await inTurns([...wanted], PACKS_AT_ONCE, ([pack, pieces]) =>
-      readPack(options, index.packs[pack]!, pieces, handles, signal),
-    );
-    isRead = !read.includes(false);
-    for (const name of isRead ? FILES : []) {
-      await handles[name].truncate(bytesOf(index[name], name));
-      await handles[name].sync();
-    }
-  } finally {
-    for (const name of FILES) await handles[name].close();
-    if (!isRead || index.log.length === 0) rmSync(paths.log, { force: true });
-    if (!isRead) rmSync(paths.tables, { force: true });
-  }
-  if (isRead) replaceFile(`${file}.index`, JSON.stringify(index));
-  return isRead;
-}
-
-/** The files of a database that no process has open. */
-export function imageOf(file: string, sequence: number): StateImage {
-  const paths = { tables: file, log: `${file}.wal` };
-  const sizeOf = (name: File): number => statSync(paths[name], { throwIfNoEntry: false })?.size ?? 0;
-  return {
-    sequence,
-    version: 0,
-    bytes: { tables: sizeOf('tables'), log: sizeOf('log') },
-    read: async (name, position, length) => {
-      const handle = await open(paths[name], 'r');
-      try {
-        const part = new Uint8Array(length);
-        const { bytesRead } = await handle.read(part, 0, length, position);
-        return part.subarray(0, bytesRead);
-      } finally {
-        await handle.close();
-      }
-    },
-    isWhole: () => true,
-  };
-}
-
-/** Ends of the names of the files that `readState` writes. */
-export const STATE_SUFFIXES = ['', '.wal', '.index'];
-
-/** Moves the files that `readState` wrote to where a database is opened, or removes them. */
-export function moveState(file: string, to: string | null): void {
-  for (const suffix of ['', '.wal'])
-    if (to !== null && existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${to}${suffix}`);
-    else rmSync(`${file}${suffix}`, { force: true });
-  for (const suffix of ['.index', '.index.tmp']) rmSync(`${file}${suffix}`, { force: true });
-}
-
-/** The index of the files that `readState` wrote, with its digest; null if they are not whole. */
-function readIndexOf(file: string): { readonly before: StateIndex | null; readonly sha256: string | null } {
-  try {
-    const text = readFileSync(`${file}.index`, 'utf8');
-    const index = JSON.parse(text) as StateIndex;
-    const isWhole = FILES.every((name) => {
-      const bytes = statSync(name === 'tables' ? file : `${file}.wal`, { throwIfNoEntry: false })?.size ?? 0;
-      return bytes === bytesOf(index[name], name);
-    });
-    if (isWhole) return { before: index, sha256: createHash('sha256').update(text).digest('hex') };
-  } catch {
-    // There is none.
-  }
-  return { before: null, sha256: null };
-}
-
-function bytesOf(pieces: readonly Piece[], file: File): number {
-  const last = pieces.at(-1);
-  return last === undefined ? 0 : positionOf(pieces.length - 1, file) + last[2];
-}
-
-function openWritable(path: string): Promise<FileHandle> {
-  return open(path, constants.O_RDWR | constants.O_CREAT, 0o600);
-}
-
-/** Writes the beginning of a buffer. A disk that becomes full takes a part of it, and fails when it gets the rest. */
-async function writeWhole(
-  file: Pick<FileHandle, 'write'>,
-  buffer: Uint8Array,
-  bytes: number,
-  position: number,
-): Promise<void> {
-  for (let done = 0; done < bytes;)
-    done += (await file.write(buffer, done, bytes - done, position + done)).bytesWritten;
-}
-
-/** Returns false if the pack is gone or damaged. */
-async function readPack(
-  { store, prefix, temporary }: StatePacksOptions,
-  sha256: string,
-  pieces: readonly (readonly [File, number, Piece])[],
-  into: Readonly<Record<File, FileHandle>>,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  const path = `${temporary}.${sha256}`;
-  try {
-    const name = nameOf(prefix, sha256);
-    if (!(await isDownloaded(store, name, path, sha256, signal))) {
-      // Twice damaged, it is no use to anybody: the next copy stores its pieces again.
-      if (!(await isDownloaded(store, name, path, sha256, signal))) {
-        await store.remove(name, signal);
-        return false;
-      }
-    }
-    const pack = await open(path, 'r');
-    try {
-      const buffer = Buffer.alloc(PIECE_BYTES);
-      for (const [name, place, [, offset, bytes]] of pieces) {
-        await pack.read(buffer, 0, bytes, offset);
-        await writeWhole(into[name], buffer, bytes, positionOf(place, name));
-      }
-    } finally {
-      await pack.close();
-    }
-    return true;
-  } finally {
-    rmSync(path, { force: true });
-  }
-}
-
-/** Null if the object is gone or damaged. */
-async function readIndex(
-  { store, temporary }: StatePacksOptions,
-  { name, sha256 }: StoredPacks,
-  signal?: AbortSignal,
-): Promise<StateIndex | null> {
-  const path = `${temporary}.${sha256}`;
-  try {
-    if (!(await isDownloaded(store, name, path, sha256, signal))) return null;
-    return JSON.parse(readFileSync(path, 'utf8')) as StateIndex;
-  } finally {
-    rmSync(path, { force: true });
-  }
-}
-
-async function isDownloaded(
-  store: Pick<ObjectStore, 'download'>,
-  name: string,
-  path: string,
-  sha256: string,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
-  try {
-    return await store.download(name, path, sha256, signal);
-  } catch (error) {
-    if (error instanceof DamagedObjectError) return false;
-    throw error;
   }
 }

@@ -4,7 +4,7 @@
  * Test: test/cluster/shared-rebuild.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openGenerations, openPlace } from '../cluster/place.ts';
+import { generationsAt, openPlace } from '../cluster/place.ts';
 import { Rebuilds, type Rebuild } from '../cluster/rebuilds.ts';
 import type { SharedDefinition } from '../cluster/views-bucket.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
@@ -36,8 +36,7 @@ export async function joinRebuilds(
   logger: Logger,
 ): Promise<{ stop(): Promise<void> }> {
   const shared = await openPlace(connection, place, replicas);
-  const generations = await openGenerations(place, connection, replicas);
-  const rebuilds = new Rebuilds({ ...shared, generations, views });
+  const rebuilds = new Rebuilds({ ...shared, generations: generationsAt(shared, connection), views });
   const claims = await Claims.open(connection, thisHolder(), replicas);
   const key = shared.keys.rebuild(views);
   const ending = new AbortController();

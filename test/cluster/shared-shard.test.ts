@@ -16,7 +16,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FormerViews } from '../../src/cluster/former-views.ts';
 import { Generations } from '../../src/cluster/generations.ts';
-import { Mirror } from '../../src/cluster/mirror.ts';
+import { Mirror, type MirrorOptions } from '../../src/cluster/mirror.ts';
 import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { SharedViews } from '../../src/cluster/shared-views.ts';
 import { ShardUploads, type ShardUploadsOptions } from '../../src/cluster/shard-uploads.ts';
@@ -121,6 +121,29 @@ describe('a shared shard', () => {
       logger,
       ...options,
     });
+  const copiesIn = (directory: string, options: Partial<StateCopiesOptions> = {}): StateCopies =>
+    new StateCopies({
+      bucket,
+      store: objects.store,
+      key: keys.state(VIEWS, 0),
+      prefix: prefix(),
+      directory,
+      shard: 0,
+      logger,
+      ...options,
+    });
+  const mirrorIn = (folder: string, options: Partial<MirrorOptions> = {}): Mirror =>
+    new Mirror({
+      bucket,
+      store: objects.store,
+      keys,
+      stream: STILL,
+      sayLost: (...lost) => sayLost(...lost),
+      folder,
+      cache: new SegmentCache(),
+      logger,
+      ...options,
+    });
   const entry = async (): Promise<PublishedShard> =>
     (await readKey<PublishedShard>(bucket, keys.shard(VIEWS, 0)))!.value;
   /** What counts the messages of a synthetic stream. */
@@ -145,16 +168,7 @@ describe('a shared shard', () => {
   it('is read where it was not counted, each file once and checked, and never in an older state', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
-    const mirror = new Mirror({
-      bucket,
-      store: objects.store,
-      keys,
-      stream: STILL,
-      sayLost: (...lost) => sayLost(...lost),
-      folder: folder.path,
-      cache: new SegmentCache(),
-      logger,
-    });
+    const mirror = mirrorIn(folder.path);
     const seen = (messages: number): Promise<number> =>
       eventually(async () => (await countedMessages(folder.path)) === messages);
     try {
@@ -316,17 +330,7 @@ describe('a shared shard', () => {
   it('goes on elsewhere from the newest copy of its state, and keeps what is newer', async () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
-    const copiesOf = (directory: string): StateCopies =>
-      new StateCopies({
-        bucket,
-        store: objects.store,
-        key: keys.state(VIEWS, 0),
-        prefix: prefix(),
-        directory,
-        shard: 0,
-        logger,
-      });
-    const copies = copiesOf(fixture.directory);
+    const copies = copiesIn(fixture.directory);
     const store = () =>
       copies.store({
         get sequence() {
@@ -334,7 +338,7 @@ describe('a shared shard', () => {
         },
         image: () => fixture.store.image(),
       });
-    const there = copiesOf(folder.path);
+    const there = copiesIn(folder.path);
     try {
       equal(await there.fetchNewer(), null);
       await count(100);
@@ -388,18 +392,7 @@ describe('a shared shard', () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
     const next = join(folder.path, 'views', '1', '0');
-    const copiesOf = (directory: string, more: Partial<StateCopiesOptions> = {}): StateCopies =>
-      new StateCopies({
-        bucket,
-        store: objects.store,
-        key: keys.state(VIEWS, 0),
-        prefix: prefix(),
-        directory,
-        shard: 0,
-        logger,
-        ...more,
-      });
-    const copies = copiesOf(fixture.directory);
+    const copies = copiesIn(fixture.directory);
     const { signal } = new AbortController();
     const asked = (method: string, part: string): string[] =>
       objects.requests.filter((each) => each.startsWith(method) && each.includes(part));
@@ -417,7 +410,7 @@ describe('a shared shard', () => {
       }
       await push(uploads);
       ok(await copies.store(state, uploads.own));
-      const standby = copiesOf(next);
+      const standby = copiesIn(next);
       equal(await standby.keepStandby(signal), true);
       await count(100);
       await push(uploads);
@@ -436,7 +429,7 @@ describe('a shared shard', () => {
         const digests = paths.map((path) => createHash('sha256').update(readFileSync(path)).digest('hex'));
         return new Map(digests.map((sha256, place) => [sha256, paths[place]!]));
       };
-      const there = copiesOf(next, { findFiles });
+      const there = copiesIn(next, { findFiles });
       const taken = await there.fetchNewer();
       equal(taken?.sequence, 4);
       // The standby has the state, and the machine has the files elsewhere.
@@ -470,16 +463,6 @@ describe('a shared shard', () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
     const ofShard = { prefix: keys.objects(VIEWS, 0), keepMs: 60_000 };
-    const copiesIn = (directory: string): StateCopies =>
-      new StateCopies({
-        bucket,
-        store: objects.store,
-        key: keys.state(VIEWS, 0),
-        prefix: ofShard.prefix,
-        directory,
-        shard: 0,
-        logger,
-      });
     const stateOf = ({ store }: Fixture, sequence: number): OpenState => ({
       sequence,
       image: () => store.image(),
@@ -513,7 +496,7 @@ describe('a shared shard', () => {
       await push(uploads);
       // Nothing is copied yet.
       await rejects(recount(), SetupError);
-      const copies = copiesIn(fixture.directory);
+      const copies = copiesIn(fixture.directory, { prefix: ofShard.prefix });
       ok(await copies.store(stateOf(fixture, 1)));
       // Another definition is being counted.
       const others = { definition: 'fact:2 model:a', shards: 1 };
@@ -531,7 +514,7 @@ describe('a shared shard', () => {
       await push(uploads);
       equal((await entry()).generation, 0);
       const next = join(folder.path, 'next');
-      const there = copiesIn(next);
+      const there = copiesIn(next, { prefix: ofShard.prefix });
       equal((await there.fetchNewer())?.sequence, 1);
       equal(await there.isVoid(), false);
       const again = await openFixture({ directory: next });
@@ -588,15 +571,9 @@ describe('a shared shard', () => {
     const { fixture, count } = await counting();
     const folder = temporaryDirectory();
     let now = 0;
-    const mirror = new Mirror({
-      bucket,
-      store: objects.store,
-      keys,
+    const mirror = mirrorIn(folder.path, {
       stream: { ...STILL, newestOf: async () => 0 },
-      sayLost: (...lost) => sayLost(...lost),
-      folder: folder.path,
       cache: new SegmentCache({ now: () => now }),
-      logger,
     });
     const others = { definition: 'fact:2 model:a', shards: 2 };
     try {
@@ -627,16 +604,7 @@ describe('a shared shard', () => {
   it('stands still before other views are shown, until these have counted what was read', async () => {
     const [old, young] = [await counting(), await counting()];
     const folder = temporaryDirectory();
-    const mirror = new Mirror({
-      bucket,
-      store: objects.store,
-      keys,
-      stream: STILL,
-      sayLost: (...lost) => sayLost(...lost),
-      folder: folder.path,
-      cache: new SegmentCache(),
-      logger,
-    });
+    const mirror = mirrorIn(folder.path);
     const shown = (): number | undefined =>
       readManifest(liveDirectories(folder.path)[0] ?? folder.path)?.sequence;
     const others = { definition: 'fact:2 model:a', shards: 1 };
@@ -782,15 +750,7 @@ describe('a shared shard', () => {
         },
         logger,
       });
-    const copies = new StateCopies({
-      bucket,
-      store: objects.store,
-      key: keys.state(VIEWS, 0),
-      prefix: prefix(),
-      directory: fixture.directory,
-      shard: 0,
-      logger,
-    });
+    const copies = copiesIn(fixture.directory);
     try {
       const uploads = await uploadsOf(fixture, 'one');
       await count(50);
@@ -892,16 +852,7 @@ describe('a shared shard', () => {
     const folder = temporaryDirectory();
     const others = { ...VIEWS, shards: 2 };
     await bucket.put('damaged.0', 'no JSON');
-    const mirror = new Mirror({
-      bucket,
-      store: objects.store,
-      keys,
-      stream: STILL,
-      sayLost: (...lost) => sayLost(...lost),
-      folder: folder.path,
-      cache: new SegmentCache(),
-      logger,
-    });
+    const mirror = mirrorIn(folder.path);
     try {
       const uploads = await uploadsOf(fixture, 'one');
       await count(100);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { StateCopies, type StateCopiesOptions } from '../../src/cluster/state-copies.ts';
-import { imageOf } from '../../src/cluster/state-packs.ts';
+import { imageOfClosed } from '../../src/store/live/state-files.ts';
 import {
   NO_STATE,
   objectsOf,
@@ -68,11 +68,19 @@ describe('copies of a state', () => {
       download,
     },
   });
+  /** A store of which the first download begins with some work. */
+  const interrupted = (work: () => Promise<void>) => {
+    let worked: Promise<void> | null = null;
+    return downloading(async (...asked) => {
+      if (worked === null) await (worked = work());
+      return objects.store.download(...asked);
+    });
+  };
   const owner = (): StateCopies => copiesIn(here);
   const stateOf = (letter: string, sequence: number) => {
     const file = join(here, 'state.duckdb');
     writeFileSync(file, letter.repeat(600_000));
-    return { sequence, image: async () => imageOf(file, sequence) };
+    return { sequence, image: async () => imageOfClosed(file, sequence) };
   };
   /** Begins the next generation with a copy of another state. */
   const begin = async (letter: string, sequence: number): Promise<void> => {
@@ -92,17 +100,12 @@ describe('copies of a state', () => {
 
   it('leave nothing in a folder of what was taken out while they were read', async () => {
     await owner().store(stateOf('a', 1));
-    let isBegun = false;
     const standby = copiesIn(
       there,
-      downloading(async (...asked) => {
+      interrupted(async () => {
         // Another process of the machine looks after its folders meanwhile.
-        if (!isBegun) {
-          isBegun = true;
-          await begin('b', 1);
-          await copiesIn(there).forgetVoid();
-        }
-        return objects.store.download(...asked);
+        await begin('b', 1);
+        await copiesIn(there).forgetVoid();
       }),
     );
     equal(await standby.keepStandby(signal), false);
@@ -114,17 +117,12 @@ describe('copies of a state', () => {
 
   it('are never of an earlier generation than the folder says, and one process takes them', async () => {
     await owner().store(stateOf('a', 1));
-    let isBegun = false;
     const copies = copiesIn(
       there,
-      downloading(async (...asked) => {
-        if (!isBegun) {
-          isBegun = true;
-          await begin('b', 1);
-          await copiesIn(there).forgetVoid();
-          await rejects(copiesIn(there).fetchNewer(), HeldStateError);
-        }
-        return objects.store.download(...asked);
+      interrupted(async () => {
+        await begin('b', 1);
+        await copiesIn(there).forgetVoid();
+        await rejects(copiesIn(there).fetchNewer(), HeldStateError);
       }),
     );
     ok(await copies.fetchNewer());
@@ -199,7 +197,7 @@ describe('copies of a state', () => {
   it('leave no object behind that failed or void ones have made', async () => {
     const failing = (letter: string, sequence: number) => ({
       ...stateOf(letter, sequence),
-      image: async () => ({ ...imageOf(join(here, 'state.duckdb'), sequence), isWhole: () => false }),
+      image: async () => ({ ...imageOfClosed(join(here, 'state.duckdb'), sequence), isWhole: () => false }),
     });
     const copies = owner();
     await rejects(copies.store(failing('a', 1)));

@@ -3,13 +3,10 @@ import { copyFileSync, existsSync, readdirSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  imageOf,
-  moveState,
-  readState,
-  StatePacks,
-  type StoredPacks,
-} from '../../src/cluster/state-packs.ts';
+import { moveState, readState } from '../../src/cluster/read-state.ts';
+import type { StoredPacks } from '../../src/cluster/state-index.ts';
+import { StatePacks } from '../../src/cluster/state-packs.ts';
+import { imageOfClosed } from '../../src/store/live/state-files.ts';
 import { withDatabase, quoted } from '../../src/store/duckdb.ts';
 import { openFixture, temporaryDirectory, type Fixture } from '../support/fold.ts';
 import { BUCKET, startObjectStore, type TestObjectStore } from '../support/object-store.ts';
@@ -176,12 +173,20 @@ describe('states in packs', () => {
     await fixture.close();
   });
 
+  it('are not whole once their database is closed', async () => {
+    await count(1);
+    const image = await fixture.store.image();
+    equal(image.isWhole(), true);
+    await fixture.close();
+    equal(image.isWhole(), false);
+  });
+
   it('are made of a closed database as well', async () => {
     await count(2);
     const { directory } = fixture;
     const path = join(temporary.path, 'closed.duckdb');
     await fixture.restart(async () => copyFileSync(join(directory, 'state.duckdb'), path));
-    const stored = await new StatePacks(at()).write(async () => imageOf(path, 2));
+    const stored = await new StatePacks(at()).write(async () => imageOfClosed(path, 2));
     ok(await readState(at(), stored, file));
     deepEqual(await opened(file), of(2));
     await fixture.close();

@@ -45,11 +45,13 @@ export class StateFiles {
         const { bytesRead } =
           file === 'tables'
             ? await readOf(descriptor, part, 0, part.length, position)
-            : await readLog(log, part, position);
+            : await readPath(log, part, position);
         // A log that ends earlier was written into the tables meanwhile.
         return part.subarray(0, bytesRead);
       },
-      isWhole: () => checkpointOf(descriptor) === version && logBytes() >= bytes.log,
+      // The descriptor of a closed database may be that of another file.
+      isWhole: () =>
+        this.#tables === descriptor && checkpointOf(descriptor) === version && logBytes() >= bytes.log,
     };
   }
 
@@ -60,18 +62,37 @@ export class StateFiles {
   }
 }
 
+/** The files of a database that no process has open. */
+export function imageOfClosed(file: string, sequence: number): StateImage {
+  const paths = { tables: file, log: `${file}.wal` };
+  const sizeOf = (name: keyof typeof paths): number =>
+    statSync(paths[name], { throwIfNoEntry: false })?.size ?? 0;
+  return {
+    sequence,
+    version: 0,
+    bytes: { tables: sizeOf('tables'), log: sizeOf('log') },
+    read: async (name, position, length) => {
+      const part = new Uint8Array(length);
+      const { bytesRead } = await readPath(paths[name], part, position);
+      return part.subarray(0, bytesRead);
+    },
+    isWhole: () => true,
+  };
+}
+
 const readOf = promisify(read);
 
-async function readLog(
+/** Reads no bytes if there is no such file. */
+async function readPath(
   file: string,
   part: Uint8Array,
   position: number,
 ): Promise<{ readonly bytesRead: number }> {
-  const log = await open(file, 'r').catch(() => null);
+  const opened = await open(file, 'r').catch(() => null);
   try {
-    return (await log?.read(part, 0, part.length, position)) ?? { bytesRead: 0 };
+    return (await opened?.read(part, 0, part.length, position)) ?? { bytesRead: 0 };
   } finally {
-    await log?.close();
+    await opened?.close();
   }
 }
 

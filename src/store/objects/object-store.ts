@@ -226,6 +226,21 @@ export class ObjectStore {
   }
 }
 
+/** Reads an object into a file. Returns false if it is gone or damaged. */
+export async function isDownloaded(
+  store: Pick<ObjectStore, 'download'>,
+  { name, sha256 }: { readonly name: string; readonly sha256: string },
+  file: string,
+  signal?: AbortSignal,
+): Promise<boolean> {
+  try {
+    return await store.download(name, file, sha256, signal);
+  } catch (error) {
+    if (error instanceof DamagedObjectError) return false;
+    throw error;
+  }
+}
+
 function mayPass(error: unknown): boolean {
   if (!(error instanceof ObjectStoreError)) return false;
   return error.status === null || error.status === 429 || error.status >= 500;
