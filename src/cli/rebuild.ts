@@ -25,8 +25,9 @@ import { abandonShared, joinRebuild, rebuildShared, sharedRebuildFolder } from '
 const USAGE = `Usage: npm run rebuild [-- OPTIONS]
 
 Makes new views while the live ones answer queries, compares both at the same entry of the stream, catches up, and
-switches. Where nothing but views changed, it makes them from the facts that the live ones kept; else it analyses the
-messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run continues.
+switches. Where nothing but views changed, or SHARDS is a multiple of what it was, it makes them from the facts that the
+live ones kept; else it analyses the messages of the stream again. Ctrl-C (or a crash) loses nothing: the next run
+continues.
 
   --source stream|facts
                 analyse all messages again, although only views changed; or make views from facts, although none did

@@ -9,12 +9,11 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
-import { quoted, withDatabase } from '../store/duckdb.ts';
 import { imageOfClosed } from '../store/live/state-files.ts';
 import type { ObjectStore } from '../store/objects/object-store.ts';
 import type { KeyValueBucket } from '../stream/kv/key-value.ts';
 import { generationIn } from './state-copies.ts';
-import { moveState, readState as readPacks } from './read-state.ts';
+import { moveState, readState as readPacks, writeLogInto } from './read-state.ts';
 import { StatePacks } from './state-packs.ts';
 import {
   NO_STATE,
@@ -104,17 +103,26 @@ export class Generations {
   ): Promise<void> {
     const { bucket, keys, shardOf } = this.#options;
     const { folder, signal } = making;
-    const active = keys.scopeOf(await this.#active());
-    const affected = (await keys.known(bucket)).filter(({ shard, shards }) =>
-      [...instances].some((id) => shardOf(id, shards) === shard),
-    );
+    let active = keys.scopeOf(await this.#active());
+    const done = new Set<string>();
+    const affected = async (): Promise<KnownShard[]> =>
+      (await keys.known(bucket)).filter(
+        ({ key, shard, shards }) =>
+          !done.has(key) && [...instances].some((id) => shardOf(id, shards) === shard),
+      );
     rmSync(folder, { recursive: true, force: true });
     try {
       const begun: Begun[] = [];
-      for (const known of affected)
-        if (known.scope === active)
-          begun.push(await this.#make(making, known, (file) => forget(file, known.shard)));
-        else await this.#drop(known, signal);
+      // Meanwhile others may begin with a copy of an earlier generation: shards that divide those that answer.
+      for (let left = await affected(); left.length > 0; left = await affected()) {
+        active = keys.scopeOf(await this.#active());
+        for (const known of left) {
+          if (known.scope === active)
+            begun.push(await this.#make(making, known, (file) => forget(file, known.shard)));
+          else await this.#drop(known, signal);
+          done.add(known.key);
+        }
+      }
       for (const each of begun) await this.#whenPublished(making, each);
     } finally {
       rmSync(folder, { recursive: true, force: true });
@@ -355,12 +363,4 @@ export class Generations {
       await sleep(LOOK_MS);
     }
   }
-}
-
-/** Writes the log of a database that no process has open into its file. */
-async function writeLogInto(file: string): Promise<void> {
-  if (!existsSync(`${file}.wal`)) return;
-  await withDatabase({ threads: 1 }, (connection) =>
-    connection.run(`attach ${quoted(file)} as st; checkpoint st; detach st`),
-  );
 }

@@ -8,6 +8,7 @@ import { constants, existsSync, readFileSync, renameSync, rmSync, statSync } fro
 import { open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { inTurns } from '../domain/in-turns.ts';
+import { quoted, withDatabase } from '../store/duckdb.ts';
 import { replaceFile } from '../store/epochs/epochs.ts';
 import { isDownloaded } from '../store/objects/object-store.ts';
 import { fsyncPath } from '../store/published/manifest.ts';
@@ -86,6 +87,14 @@ export function moveState(file: string, to: string | null): void {
     if (to !== null && existsSync(`${file}${suffix}`)) renameSync(`${file}${suffix}`, `${to}${suffix}`);
     else rmSync(`${file}${suffix}`, { force: true });
   for (const suffix of ['.index', '.index.tmp']) rmSync(`${file}${suffix}`, { force: true });
+}
+
+/** Writes the log of a state that no process has open into its tables. */
+export async function writeLogInto(file: string): Promise<void> {
+  if (!existsSync(`${file}.wal`)) return;
+  await withDatabase({ threads: 1 }, (connection) =>
+    connection.run(`attach ${quoted(file)} as st; checkpoint st; detach st`),
+  );
 }
 
 /** The index of the files that `readState` wrote, with its digest; null if they are not whole. */

@@ -19,12 +19,14 @@ import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { ObjectStoreError, type ObjectStore } from '../store/objects/object-store.ts';
 import { BucketUnavailableError, type KeyValueBucket } from '../stream/kv/key-value.ts';
+import { Division, type DivisionOptions } from './division.ts';
 import { FormerViews } from './former-views.ts';
 import { isLevel, type StreamDivision } from './level.ts';
 import { ShardUploads } from './shard-uploads.ts';
 import { generationIn, StateCopies } from './state-copies.ts';
 import {
   drainedIn,
+  NO_STATE,
   objectsOf,
   readKey,
   readReached,
@@ -71,6 +73,8 @@ export interface SharedViewsOptions {
     /** Answers requests for a copy of the state of a shard's key. Returns what ends it. */
     readonly answerCopies: (key: string, copy: () => Promise<void>) => () => void;
   };
+  /** As that of `DivisionOptions`. Default: what answers is not divided. */
+  readonly divide?: DivisionOptions['divide'];
   /** As that of `StateCopiesOptions`. */
   readonly findFiles?: () => ReadonlyMap<string, string>;
   readonly logger: Logger;
@@ -89,8 +93,13 @@ export class SharedViews implements SharedShards {
   /** What the views that answer had published of each shard at an instant of `performance.now()`. */
   #others: { readonly scope: string; readonly reached: readonly number[]; readonly at: number } | null = null;
 
+  readonly #division: Division | null;
+
   constructor(options: SharedViewsOptions) {
     this.#options = options;
+    const { divide, stream } = options;
+    const { sharedWith } = stream;
+    this.#division = divide === undefined ? null : new Division({ ...options, sharedWith, divide });
   }
 
   get scope(): string {
@@ -114,10 +123,15 @@ export class SharedViews implements SharedShards {
 
   async #prepare(shard: number, directory: string): Promise<number> {
     const { bucket, keys, views, stream, logger } = this.#options;
+    // From now on an erasure finds the shard.
+    await bucket.create(keys.state(views, shard), JSON.stringify({ ...NO_STATE, begunAt: Date.now() }));
     const copies = this.#copiesOf(shard, directory);
-    let taken: { readonly sequence: number } | null = null;
+    let has = copies.own;
     try {
-      taken = await copies.fetchNewer();
+      has = (await copies.fetchNewer())?.sequence ?? copies.own;
+      const division = this.#division;
+      if (has < 0 && division !== null)
+        has = (await copies.begin(() => division.make(shard, directory))) ?? has;
     } catch (error) {
       // Another worker of this machine has taken the folder away.
       const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
@@ -130,7 +144,6 @@ export class SharedViews implements SharedShards {
       );
     }
     const seen = Math.max(0, await readReached(bucket, keys.shard(views, shard)));
-    const has = taken?.sequence ?? copies.own;
     if (has < seen && (await stream.first()) > Math.max(has, 0) + 1)
       throw new SetupError(
         `The stream no longer holds what shard ${shard} lacks here, and no copy of its state can be read: another ` +

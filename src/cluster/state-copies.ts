@@ -6,7 +6,7 @@
  */
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OpenState } from '../domain/sharing.ts';
+import { StateAwaitedError, type OpenState } from '../domain/sharing.ts';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { lockDataDirectory, type DataDirectoryLock } from '../store/data-directory.ts';
@@ -122,6 +122,31 @@ export class StateCopies {
       throw new HeldStateError(join(directory, 'state.duckdb'), new Error('it is being taken'));
     try {
       return await this.#take();
+    } finally {
+      lock.release();
+    }
+  }
+
+  /**
+   * Has the first state of the shard made in the folder: `make` returns its stream sequence; null if it made none. Returns
+   * the sequence.
+   *
+   * @throws HeldStateError while another process makes it
+   * @throws StateAwaitedError when data was taken out of the shard meanwhile, which makes the state void
+   */
+  async begin(make: () => Promise<number | null>): Promise<number | null> {
+    const { directory, shard } = this.#options;
+    const file = join(directory, 'state.duckdb');
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const lock = await lockOf(directory, TAKING);
+    if (lock === null) throw new HeldStateError(file, new Error('it is being made'));
+    try {
+      if (existsSync(file)) return null;
+      const sequence = await make();
+      const { generation } = await this.#stored();
+      if (sequence === null || generation === this.generation) return sequence;
+      clear(directory, generation);
+      throw new StateAwaitedError(shard, { cause: new Error('data was taken out of it meanwhile') });
     } finally {
       lock.release();
     }

@@ -13,12 +13,22 @@ import type { SharedShardFigures } from '../domain/service-health.ts';
 import type { SharedShards } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import type { ObjectStoreOptions } from '../domain/object-place.ts';
-import { mirrorFolder } from '../store/data-directory.ts';
+import { mirrorFolder, spillDirectory } from '../store/data-directory.ts';
+import { keepWanted } from '../store/live/keep-instances.ts';
+import { refold } from '../store/live/refold.ts';
+import { loadViews } from '../store/view-files.ts';
 import type { StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent } from '../stream/log/consumer.ts';
 import { hearNotices, sendNotice } from '../stream/notices.ts';
 import { answerRequests } from '../stream/request-reply.ts';
-import { lostObjectSubject, overlapOf, partitionsOf, sharedCopySubject } from '../stream/subjects.ts';
+import { VIEWS_DIRECTORY } from '../worker/current-definition.ts';
+import {
+  lostObjectSubject,
+  overlapOf,
+  partitionsOf,
+  sharedCopySubject,
+  shardOf,
+} from '../stream/subjects.ts';
 
 /** Shares the shards that a worker makes. */
 export async function shareViews(
@@ -28,8 +38,18 @@ export async function shareViews(
   {
     dataDir,
     replicas,
+    memoryBytes,
+    analysis,
     logger,
-  }: { readonly dataDir: string; readonly replicas: number; readonly logger: Logger },
+  }: {
+    readonly dataDir: string;
+    readonly replicas: number;
+    /** Limit of the database that divides a shard, bytes. */
+    readonly memoryBytes: number;
+    /** As `analysisOf` gives it. */
+    readonly analysis: string;
+    readonly logger: Logger;
+  },
 ): Promise<SharedShards> {
   return new SharedViews({
     ...(await openPlace(connection, place, replicas)),
@@ -49,6 +69,18 @@ export async function shareViews(
         }),
     },
     findFiles: () => mirroredFiles(mirrorFolder(dataDir)),
+    divide: async (state, directory, shard) => {
+      await keepWanted(state, (id) => shardOf(id, views.shards) === shard);
+      await refold({
+        from: state,
+        directory,
+        views: loadViews(VIEWS_DIRECTORY),
+        analysis,
+        threads: 1,
+        memoryBytes,
+        spillDirectory: spillDirectory(dataDir, `views-divided-${shard}`),
+      });
+    },
     logger,
   });
 }

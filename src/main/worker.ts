@@ -43,7 +43,7 @@ import { beginWorkerStatus } from '../health/process-status.ts';
 import { AnalysisPool } from '../reader/threads/pool.ts';
 import type { OpenWriter } from './open-writer.ts';
 import { openAlerts, type OpenAlerts } from './open-alerts.ts';
-import { currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
+import { analysisOf, currentDefinition, MODELS_DIRECTORY } from '../worker/current-definition.ts';
 
 /** Lower than web and NATS: under load, callers are answered first and the backlog is processed later. */
 const PRIORITY = 5;
@@ -250,9 +250,11 @@ async function openSharing(
   loading: Promise<AnalysisPool>,
 ): Promise<SharedShards> {
   const { shareViews } = await import('./share-views.ts');
-  const definition = currentDefinition((await loading).model);
-  const { dataDir, shards, streamReplicas: replicas } = config;
-  return shareViews(connection, place, { definition, shards }, { dataDir, replicas, logger });
+  const { model } = await loading;
+  const { dataDir, shards, streamReplicas: replicas, stateMemoryBytes: memoryBytes } = config;
+  const analysis = analysisOf(model);
+  const views = { definition: currentDefinition(model), shards };
+  return shareViews(connection, place, views, { dataDir, replicas, memoryBytes, analysis, logger });
 }
 
 /** Deletes what commands left that ended half way, and that hold states from before: unless one runs now. */

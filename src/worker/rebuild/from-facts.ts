@@ -16,10 +16,11 @@ import { spillDirectory } from '../../store/data-directory.ts';
 import { DatabaseError } from '../../store/duckdb.ts';
 import { readDefinition, sameAnalysis, sameModel } from '../../store/epochs/definition.ts';
 import { shardDirectory, type Epoch } from '../../store/epochs/epochs.ts';
-import { keepInstances } from '../../store/live/keep-instances.ts';
+import { keepInstances, keepWanted } from '../../store/live/keep-instances.ts';
 import { canCarry, carry } from '../../store/live/carry.ts';
 import { canRefold, refold } from '../../store/live/refold.ts';
 import { loadViews } from '../../store/view-files.ts';
+import { overlapOf, shardOf } from '../../stream/subjects.ts';
 import { analysisOf, VIEWS_DIRECTORY } from '../current-definition.ts';
 import { copyShard } from '../shard-copy.ts';
 import { InterruptedError, type ReplaySettings } from './replay.ts';
@@ -40,7 +41,8 @@ export type Forget = (file: string, shard: number) => Promise<void>;
 export type RebuildSource = 'facts' | 'stream';
 
 /**
- * Chooses the source of a build. The default is the facts when only views changed, as then the analysis is the same.
+ * Chooses the source of a build. The default is the facts when only views changed, as then the analysis is the same, or
+ * when shards are divided.
  *
  * @throws SetupError when the facts are wanted and do not suffice
  */
@@ -54,16 +56,24 @@ export async function chooseSource(
   const made = await readDefinition(shardDirectory(dataDir, live.epoch, 0));
   const suffices =
     made !== null &&
-    live.shards === shards &&
+    dividesInto(live.shards, shards) &&
     sameAnalysis(made, definition) &&
     canRefold(loadViews(VIEWS_DIRECTORY), made);
   if (wanted === 'facts' && !suffices) {
     throw new SetupError(
-      'The facts of the live views do not suffice: model, rules, the number of shards or the facts themselves ' +
-        'changed. "npm run rebuild" reads the stream.',
+      'The facts of the live views do not suffice: model, rules or the facts themselves changed, or a shard would have ' +
+        'instances of several. "npm run rebuild" reads the stream.',
     );
   }
-  return suffices && (wanted === 'facts' || made !== definition) ? 'facts' : 'stream';
+  const isChanged = made !== definition || live.shards !== shards;
+  return suffices && (wanted === 'facts' || isChanged) ? 'facts' : 'stream';
+}
+
+/** Returns true if all instances of each shard among `next` are in one shard among `live`. */
+export function dividesInto(live: number, next: number): boolean {
+  return Array.from({ length: next }, (_, shard) => overlapOf(shard, next, live)).every(
+    ({ length }) => length <= 1,
+  );
 }
 
 /**
@@ -117,13 +127,14 @@ async function makeShard(
   forget: Forget | null,
 ): Promise<number> {
   const { dataDir, analysis, memoryBytes, progress, throttle } = settings;
-  const directory = shardDirectory(dataDir, live.epoch, shard);
+  const [from = 0] = overlapOf(shard, next.shards, live.shards);
+  const directory = shardDirectory(dataDir, live.epoch, from);
   if (!existsSync(join(directory, 'state.duckdb'))) return 0;
   const damage = notedDamage(directory, 'state');
   if (damage !== null) throw new SetupError(`${directory} is damaged (${damage})`);
-  const refoldFrom = (from: string): Promise<number> =>
+  const refoldFrom = (state: string): Promise<number> =>
     refold({
-      from,
+      from: state,
       directory: shardDirectory(dataDir, next.epoch, shard),
       views: loadViews(VIEWS_DIRECTORY),
       analysis: analysisOf(analysis.model),
@@ -134,7 +145,8 @@ async function makeShard(
       onPart: (done, of) => beforePart(settings, done, of),
     });
   const file = join(directory, 'state.duckdb');
-  if (forget === null) {
+  const isDivided = live.shards !== next.shards;
+  if (forget === null && !isDivided) {
     try {
       return await refoldFrom(file);
     } catch (error) {
@@ -143,8 +155,9 @@ async function makeShard(
     progress.line(`a worker has views ${live.epoch} open: copying them first`);
   }
   const { connection } = settings;
-  const copyTo = (to: string): Promise<unknown> => copyShard(connection, dataDir, live, shard, to);
+  const copyTo = (to: string): Promise<unknown> => copyShard(connection, dataDir, live, from, to);
   return withCopy(copyTo, shardDirectory(dataDir, next.epoch, shard), async (copy) => {
+    if (isDivided) await keepWanted(copy, (id) => shardOf(id, next.shards) === shard);
     await forget?.(copy, shard);
     return refoldFrom(copy);
   });
