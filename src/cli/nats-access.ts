@@ -6,13 +6,14 @@
 import { loadConfig, type Config } from '../config.ts';
 import { AppError, SetupError } from '../errors.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
-import { openConnection, type StreamConnection } from '../stream/connection.ts';
+import { isUnanswered, openConnection, type StreamConnection } from '../stream/connection.ts';
+import { BucketUnavailableError } from '../stream/kv/key-value.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import type { Work } from './command.ts';
 
 const REACH_MS = 3000;
 
-/** Connects to NATS for the duration of `work`. Throws SetupError when nothing answers. */
+/** Connects to NATS for the duration of `work`. Throws SetupError when nothing answers, or no longer. */
 export async function withConnection<Result>(
   config: Parameters<typeof connectionOptions>[0],
   options: { readonly name: string; readonly giveUpAfterMs?: number },
@@ -25,6 +26,9 @@ export async function withConnection<Result>(
   });
   try {
     return await work(connection);
+  } catch (error) {
+    if (!isUnanswered(error) && !(error instanceof BucketUnavailableError)) throw error;
+    throw new SetupError('The NATS server did not answer in time: try again once it does.', { cause: error });
   } finally {
     await connection.close();
   }

@@ -7,7 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import {
   AuthorizationError,
+  ClosedConnectionError,
   connect,
+  NoRespondersError,
+  RequestError,
+  TimeoutError,
   tokenAuthenticator,
   usernamePasswordAuthenticator,
   type Authenticator,
@@ -194,12 +198,27 @@ class Link implements StreamConnection {
  */
 export async function whileConnected<T>(connection: StreamConnection, request: () => Promise<T>): Promise<T> {
   const broken = Promise.withResolvers<never>();
-  const stop = connection.onStateChange((state) => broken.reject(new Error(`the link to NATS was ${state}`)));
+  const stop = connection.onStateChange((state) => broken.reject(new LinkBrokenError(state)));
   try {
     return await Promise.race([request(), broken.promise]);
   } finally {
     stop();
   }
+}
+
+/** The connection broke while a request waited for its answer. */
+class LinkBrokenError extends Error {
+  constructor(state: ConnectionState) {
+    super(`the link to NATS was ${state}`);
+    this.name = 'LinkBrokenError';
+  }
+}
+
+/** Returns true for the error of a request that no server answered: it is unknown whether it was done. */
+export function isUnanswered(error: unknown): boolean {
+  return [TimeoutError, NoRespondersError, RequestError, ClosedConnectionError, LinkBrokenError].some(
+    (kind) => error instanceof kind,
+  );
 }
 
 function withoutCredentials(url: string): string {

@@ -1,9 +1,10 @@
-import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { withConnection } from '../../src/cli/nats-access.ts';
 import { openRegistry, type Registry } from '../../src/web/registry/registry.ts';
 import { openConnection, type StreamConnection } from '../../src/stream/connection.ts';
 import { sampled } from '../support/long.ts';
@@ -53,6 +54,24 @@ describe('registry commands', () => {
     const [code] = (await once(child, 'close')) as [number];
     return { code, ...output };
   }
+
+  it('say in one line that a server that is there does not answer', async () => {
+    const answer = withConnection(
+      { dataDir: server.dataDir, natsPort: server.port, natsUrl: undefined, natsToken: undefined },
+      { name: 'test' },
+      async ({ nats }) => {
+        // Somebody listens, and says nothing.
+        const silent = nats.subscribe('silent', { callback: () => undefined });
+        await nats.flush();
+        try {
+          return await nats.request('silent', '', { timeout: 50 });
+        } finally {
+          silent.unsubscribe();
+        }
+      },
+    );
+    await rejects(answer, { name: 'SetupError', message: /^The NATS server did not answer in time/ });
+  });
 
   it('keys create prints the key alone, and it works', async () => {
     const { code, stdout, stderr } = await run('keys', [

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -37,6 +37,10 @@ const START_MS = 120_000;
 const DRAINED_MS = 60_000;
 /** Time until every web has counted what was accepted, after a fault. */
 const CAUGHT_UP_MS = 180_000;
+/** Time until an erasure is done, and no web shows what it erased. */
+const ERASED_MS = 300_000;
+/** In so many of the instances sessions are erased. Their topics keep the shape that the erased ones gave them. */
+const ERASED_IN = 3;
 const HOUR_MS = 3_600_000;
 const CLOCKS_MS = [2 * HOUR_MS, -2 * HOUR_MS, 30_000, -30_000] as const;
 
@@ -51,6 +55,8 @@ class World {
   #connection: StreamConnection | null = null;
   #place: SharedPlace | null = null;
   key = '';
+  /** Words of what was erased. */
+  readonly erased: string[] = [];
 
   async start(): Promise<void> {
     this.#servers = await Cluster.start(
@@ -121,6 +127,24 @@ class World {
     return readdirSync(join(this.#objects, BUCKET), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && entry.name.endsWith('_object'))
       .map((entry) => join(entry.parentPath, entry.name));
+  }
+
+  /** Files of machines and objects in which a word of what was erased is left. */
+  filesWithErased(): string[] {
+    const folders = [this.#objects, ...this.machines.flatMap((machine) => machine.folders)];
+    return folders
+      .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
+      .filter((file) => file.isFile())
+      .map((file) => join(file.parentPath, file.name))
+      .filter((file) => {
+        try {
+          const bytes = readFileSync(file);
+          return this.erased.some((word) => bytes.includes(word));
+        } catch {
+          // It went meanwhile.
+          return false;
+        }
+      });
   }
 
   /** What processes logged as errors, and how they ended by themselves, with numbers. */
@@ -265,6 +289,7 @@ async function holdMachines(scene: Scene, names: readonly string[], meanwhile?: 
 }
 
 const FAULTS: Readonly<Record<string, Fault>> = {
+  'erase-a-session': eraseBeside,
   'kill-a-worker': async (scene) => {
     const name = await anOwner(scene);
     const owners = await scene.world.owners();
@@ -416,6 +441,37 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   },
 };
 
+/** What happens while a session is erased. */
+const BESIDE_ERASURE = [
+  'kill-a-worker',
+  'kill-a-web',
+  'lose-a-machine',
+  'lose-a-machine-and-its-disk',
+  'kill-a-nats-server',
+  'cut-a-machine-from-all-nats-servers',
+  'cut-a-machine-from-the-store',
+  'isolate-a-machine',
+  'pause-a-worker',
+  'the-store-fails',
+  'the-store-hangs',
+  'no-room-for-a-copy',
+] as const;
+
+/** A session of an instance is erased while something else breaks. */
+async function eraseBeside(scene: Scene): Promise<string> {
+  const { load, random, figures } = scene;
+  const instance = random.pick(load.instances.slice(0, ERASED_IN));
+  const word = `quokka${random.between(1e6, 1e7)}`;
+  const unwanted = await load.wantErased(instance, word);
+  const startedAt = performance.now();
+  const beside = random.pick(BESIDE_ERASURE);
+  const what = await (FAULTS[beside] as Fault)(scene);
+  load.wrong.push(...(await load.erased(unwanted, ERASED_MS)));
+  recovered(figures, 'erased', performance.now() - startedAt);
+  scene.world.erased.push(word);
+  return `${unwanted.session}, beside ${beside} of ${what}`;
+}
+
 /** The faults by name. */
 export const MACHINE_FAULTS: readonly string[] = Object.keys(FAULTS);
 
@@ -464,7 +520,7 @@ async function compareAll({ world, load }: Scene): Promise<number> {
   const alone = await world.startAlone();
   world.machines.push(alone);
   let counted = 0;
-  for (const id of load.instances) {
+  for (const [number, id] of load.instances.entries()) {
     const accepted = load.acceptedOf(id);
     const deadline = performance.now() + START_MS;
     let total: number | null = null;
@@ -474,7 +530,7 @@ async function compareAll({ world, load }: Scene): Promise<number> {
     }
     counted += total ?? 0;
     if (total !== accepted) load.wrong.push(`alone: ${total} counted of ${accepted} of ${id}`);
-    const right = await answersOf(load, alone, id);
+    const right = await answersOf(load, number < ERASED_IN ? world.webs[0]! : alone, id);
     for (const web of world.webs.filter(({ name }) => name !== ALONE)) {
       const exact = await load.totalOf(web, id);
       if (exact !== accepted) load.wrong.push(`${web.name}: ${exact} counted of ${accepted} of ${id}`);
@@ -486,6 +542,13 @@ async function compareAll({ world, load }: Scene): Promise<number> {
     }
   }
   return counted;
+}
+
+/** Files that still have something that was erased after a while in which owners delete objects. */
+async function withoutErased(world: World): Promise<string[]> {
+  const deadline = performance.now() + CAUGHT_UP_MS;
+  while (world.filesWithErased().length > 0 && performance.now() < deadline) await sleep(1000);
+  return world.filesWithErased();
 }
 
 /**
@@ -521,6 +584,7 @@ export async function machines({ rounds, seed, say, only = [] }: FaultOptions): 
     await load.stopReading();
     figures.accepted = load.accepted;
     figures.counted = await compareAll(scene);
+    for (const file of await withoutErased(world)) load.wrong.push(`${file} has something that was erased`);
     figures.wrong.push(...load.wrong);
     for (const line of world.complaints()) say(line);
     say(`${load.queries} answers of queries; answers to ingest: ${JSON.stringify(load.statuses)}`);

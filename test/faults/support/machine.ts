@@ -58,7 +58,7 @@ export class Machine {
 
   static async start(options: MachineOptions): Promise<Machine> {
     const machine = new Machine(options);
-    mkdirSync(machine.#mirror, { recursive: true });
+    mkdirSync(machine.#mirror, { recursive: true, mode: 0o700 });
     process.on('exit', machine.#killAll);
     await machine.#boot();
     for (const part of PARTS) machine.#run(part);
@@ -100,9 +100,14 @@ export class Machine {
 
   /** Everything that the machine kept goes. Its processes must be held. */
   loseDisk(): void {
-    for (const folder of [join(this.#inside, this.#mirror), this.#dataDir])
+    for (const folder of this.folders)
       for (const name of readdirSync(folder))
         if (join(folder, name) !== this.#mirror) rmSync(join(folder, name), { recursive: true, force: true });
+  }
+
+  /** Where it keeps everything: the disk of the copy is seen through its own root alone. */
+  get folders(): readonly string[] {
+    return [join(this.#inside, this.#mirror), this.#dataDir];
   }
 
   /** Leaves no room on the disk on which web keeps its copy, until `emptyMirror`. */

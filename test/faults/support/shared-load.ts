@@ -3,6 +3,7 @@
  * with its Idempotency-Key, until it is accepted: the ledger has what was sent and accepted, apart from the service.
  * Readers hold each web to it all the time.
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ingestResponseSchema } from '../../../src/contract/ingest.ts';
 import type { RecordedRequest } from '../../../src/domain/records.ts';
@@ -22,15 +23,20 @@ const QUERY_MS = 20_000;
 const TRY_MS = 700;
 const LIMIT = 10_000;
 const LATEST = 6;
+/** Microseconds. */
+const UNWANTED_AT = Date.UTC(2026, 0, 5, 9) * 1000;
 
 export const INSTANCES = 24;
 
 /** What is known of an instance. */
 interface Ledger {
-  /** Messages of requests that were begun: the most that may be counted. */
+  /** Messages of requests that were begun, without erased ones: the most that may be counted. */
   sent: number;
-  /** Messages of requests that were answered with 200. */
+  /** Messages of requests that were answered with 200, without those that somebody wants erased. */
   accepted: number;
+  /** Messages that somebody wanted erased so far, and those of them that no web counts any more. */
+  unwanted: number;
+  erased: number;
   /** The latest position among them. */
   position: number;
   /** How the latest of them were accepted, for whoever looks for a fault. */
@@ -43,6 +49,17 @@ export interface Web {
   readonly url: string;
 }
 
+/** A session that somebody wants erased. */
+export interface Unwanted {
+  readonly instance: string;
+  readonly session: string;
+  readonly messages: number;
+  /** Id of the erasure. */
+  readonly erasure: string;
+}
+
+type SentRequest = Pick<RecordedRequest, 'requestId' | 'instanceId' | 'sessionId' | 'messages'>;
+
 interface Reply {
   /** 0: nobody answered. */
   readonly status: number;
@@ -52,6 +69,8 @@ interface Reply {
 
 interface Counted {
   readonly total: number;
+  /** Ids of the sessions. */
+  readonly sessions: ReadonlySet<string>;
   /** True if the position that was waited for is contained. */
   readonly isReached: boolean;
 }
@@ -71,6 +90,8 @@ export class SharedLoad {
   readonly #seen = new Map<string, number>();
   /** Times until the balancer had an answer, milliseconds, since they were last taken. */
   #probes: number[] = [];
+  /** Sessions that no web shows any more. */
+  readonly #gone = new Set<string>();
   #lap = 0;
   #requests: RecordedRequest[] = [];
   #isWriting = true;
@@ -84,7 +105,9 @@ export class SharedLoad {
     this.#webs = webs;
     this.#key = key;
     this.#random = new Random(seed ^ 0x10ad);
-    this.#ledger = new Map(instances.map((id) => [id, { sent: 0, accepted: 0, position: 0, latest: [] }]));
+    this.#ledger = new Map(
+      instances.map((id) => [id, { sent: 0, accepted: 0, unwanted: 0, erased: 0, position: 0, latest: [] }]),
+    );
   }
 
   start(): void {
@@ -130,6 +153,56 @@ export class SharedLoad {
       if (all.some((counted) => (counted?.total ?? 0) >= accepted)) return;
       await sleep(RETRY_MS);
     }
+  }
+
+  /** Sends a conversation with a word in each of its messages, and asks for its erasure. */
+  async wantErased(instance: string, word: string): Promise<Unwanted> {
+    const session = randomUUID();
+    const ledger = this.#of(instance);
+    let messages = 0;
+    for (const content of [`Where is parcel ${word}?`, `Can ${word} come on Friday?`]) {
+      const turns = [
+        { role: 'user', content, at: UNWANTED_AT, userId: `${word}@example.com` },
+        { role: 'assistant', content: `${word} is on its way.`, at: UNWANTED_AT },
+      ];
+      const request = { requestId: randomUUID(), instanceId: instance, sessionId: session, messages: turns };
+      await this.#accept(request);
+      messages += turns.length;
+    }
+    ledger.unwanted += messages;
+    ledger.accepted -= messages;
+    for (const { name } of this.#webs) {
+      const key = `${name} ${instance}`;
+      this.#seen.set(key, Math.max(0, (this.#seen.get(key) ?? 0) - messages));
+    }
+    const body = JSON.stringify({ instanceId: instance, sessionId: session });
+    const headers = { 'x-wait-for-position': String(ledger.position) };
+    const erasure = await this.#ask('/v1/erasures/', { method: 'POST', body, headers });
+    return { instance, session, messages, erasure: String(erasure['id']) };
+  }
+
+  /** Waits until an erasure is done and no web shows the session. Returns what is wrong. */
+  async erased({ instance, session, messages, erasure }: Unwanted, withinMs: number): Promise<string[]> {
+    const deadline = performance.now() + withinMs;
+    for (;;) {
+      const { state, fault } = await this.#ask(`/v1/erasures/${erasure}`, {});
+      if (state === 'DONE') break;
+      if (performance.now() > deadline) return [`erasure ${erasure}: ${String(state)}, ${String(fault)}`];
+      await sleep(RETRY_MS);
+    }
+    for (const web of this.#webs)
+      for (;;) {
+        const counted = await this.#count(web, instance, 0);
+        if (counted?.sessions.has(session) === false) break;
+        if (performance.now() > deadline)
+          return [`${web.name} shows ${session} of ${instance}, which is erased`];
+        await sleep(RETRY_MS);
+      }
+    const ledger = this.#of(instance);
+    ledger.sent -= messages;
+    ledger.erased += messages;
+    this.#gone.add(session);
+    return [];
   }
 
   /** Waits until each web counts all that is accepted by now. Returns what is missing after some time. */
@@ -192,7 +265,21 @@ export class SharedLoad {
     }
   }
 
-  async #accept(request: RecordedRequest): Promise<void> {
+  /** Asks one web after the other until one answers with 2xx. */
+  async #ask(path: string, init: RequestInit): Promise<Readonly<Record<string, unknown>>> {
+    const key = randomUUID();
+    for (let turn = this.#random.between(0, this.#webs.length - 1); ; turn += 1) {
+      const web = this.#webs[turn % this.#webs.length] as Web;
+      const headers = { ...init.headers, 'content-type': 'application/json', 'idempotency-key': key };
+      const { status, body } = await this.#fetch(web, path, { ...init, headers }, INGEST_MS);
+      if (status >= 200 && status < 300) return body as Readonly<Record<string, unknown>>;
+      if (status !== 0 && status !== 503)
+        this.#tell(`${web.name}: ${path}: ${status} ${JSON.stringify(body)}`);
+      await sleep(RETRY_MS);
+    }
+  }
+
+  async #accept(request: SentRequest): Promise<void> {
     const { instanceId, sessionId, requestId, messages } = request;
     const ledger = this.#of(instanceId);
     ledger.sent += messages.length;
@@ -273,7 +360,8 @@ export class SharedLoad {
     const ledger = this.#of(instance);
     // Read before the question: what comes meanwhile may be counted or not.
     const least = this.#seen.get(name) ?? 0;
-    const { accepted } = ledger;
+    const { accepted, unwanted, erased } = ledger;
+    const gone = [...this.#gone];
     const due = position >= ledger.position && position > 0 ? accepted : 0;
     const { status, body, headers } = await this.#fetch(
       web,
@@ -289,15 +377,20 @@ export class SharedLoad {
     this.queries += 1;
     const { elements } = queryResponseSchema.parse(body);
     const total = elements.reduce((sum, { fields }) => sum + (fields.messages ?? 0), 0);
+    const sessions = new Set(elements.flatMap(({ dimensions }) => dimensions.session?.id ?? []));
     const isReached = headers?.get('x-wait-result') === 'reached';
-    if (total > ledger.sent) this.#tell(`${name}: ${total} counted of ${ledger.sent} sent`);
-    if (total < least) this.#tell(`${name}: ${total} counted after ${least} had been`);
-    if (isReached && total < due)
+    // What is wanted erased may be counted or not, from before the question until no web shows it.
+    const wanted = ledger.unwanted - unwanted;
+    const most = ledger.sent + ledger.erased - erased;
+    if (total > most) this.#tell(`${name}: ${total} counted of ${most} sent`);
+    if (total < least - wanted) this.#tell(`${name}: ${total} counted after ${least} had been`);
+    if (isReached && total < due - wanted)
       this.#tell(
         `${name}: ${total} counted at position ${position}, of ${due} accepted\n${ledger.latest.join('\n')}`,
       );
-    this.#seen.set(name, Math.max(total, this.#seen.get(name) ?? 0));
-    return { total, isReached };
+    for (const session of gone) if (sessions.has(session)) this.#tell(`${name}: ${session} is back`);
+    this.#seen.set(name, Math.max(total - (ledger.unwanted - erased), this.#seen.get(name) ?? 0));
+    return { total, sessions, isReached };
   }
 
   #tell(sentence: string): void {
