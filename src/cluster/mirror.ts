@@ -236,6 +236,11 @@ class FollowedShard {
     for (const file of found)
       if (file.endsWith('.tmp') || (SEGMENT_FILE.test(file) && !named.has(file)))
         rmSync(join(directory, file));
+    // They go once a newer manifest does not name them, also where nobody has read them since.
+    options.cache.found(
+      directory,
+      found.filter((file) => named.has(file)),
+    );
   }
 
   /** The sequence up to which the folder has all; -1 if it has nothing. */

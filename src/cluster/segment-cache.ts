@@ -90,6 +90,14 @@ export class SegmentCache implements SegmentFiles {
     return this.#files.get(path)?.isHere === true;
   }
 
+  /** Adds files that an earlier run of the process has left in a folder: of their objects nothing is known yet. */
+  found(directory: string, files: Iterable<string>): void {
+    for (const file of files) {
+      const path = join(directory, file);
+      if (!this.#files.has(path)) this.#found(path);
+    }
+  }
+
   /** Adds files of a folder. What is on the disk under their names is theirs if it has their size. */
   add(directory: string, sources: ReadonlyMap<string, FileSource>): void {
     for (const [file, source] of sources) {
@@ -98,6 +106,7 @@ export class SegmentCache implements SegmentFiles {
       if (known !== undefined) {
         known.source = source;
         known.droppedAt = null;
+        if (known.isHere && known.bytes !== source.bytes && known.usedAt === 0) this.#lose(path, known);
         continue;
       }
       const size = statSync(path, { throwIfNoEntry: false })?.size;
@@ -286,11 +295,15 @@ export class SegmentCache implements SegmentFiles {
     this.#move(kept, async () => {
       for (const letGo of kept.holders) await letGo(path).catch(() => undefined);
       kept.holders.clear();
-      rmSync(path, { force: true });
-      kept.isHere = false;
-      this.#bytes -= kept.bytes;
+      this.#lose(path, kept);
     });
     await kept.moving;
+  }
+
+  #lose(path: string, kept: Kept): void {
+    rmSync(path, { force: true });
+    kept.isHere = false;
+    this.#bytes -= kept.bytes;
   }
 }
 

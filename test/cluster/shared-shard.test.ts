@@ -216,6 +216,39 @@ describe('a shared shard', () => {
     }
   });
 
+  it('leaves nothing in a mirror of what an earlier run had, also of what nobody reads', async () => {
+    const { fixture, count } = await counting();
+    const folder = temporaryDirectory();
+    const segments = (): string[] => readdirSync(shard()).filter((file) => file.endsWith('.duckdb'));
+    const shard = (): string => liveDirectories(folder.path)[0]!;
+    const named = (): ReadonlySet<string> => filesOf(readManifest(shard())!);
+    let now = 0;
+    let mirror = mirrorIn(folder.path);
+    try {
+      const uploads = await uploadsOf(fixture, 'one');
+      await writeKey(bucket, keys.active, { ...VIEWS, former: [] }, null);
+      await count(100);
+      await push(uploads);
+      await eventually(
+        async () => liveDirectories(folder.path).length > 0 && segments().length === named().size,
+      );
+      await mirror.close();
+      const before = segments();
+      await count(100);
+      await push(uploads);
+
+      mirror = mirrorIn(folder.path, { cache: new SegmentCache({ now: () => now }) });
+      await eventually(async () => before.some((file) => !named().has(file)));
+      now = 60_000;
+      await eventually(async () => segments().every((file) => named().has(file)));
+      await uploads.close();
+    } finally {
+      await mirror.close();
+      await fixture.close();
+      folder.remove();
+    }
+  });
+
   it('is published by its newest owner alone, and never with less than all have seen', async () => {
     const first = await counting();
     const second = await counting();

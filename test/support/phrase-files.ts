@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -21,9 +21,16 @@ export const PLAIN_GRAMMAR = {
   classes: {},
 };
 
+/** They go with the process. */
+const made: string[] = [];
+process.on('exit', () => {
+  for (const directory of made) rmSync(directory, { recursive: true, force: true });
+});
+
 /** A directory with a grammar and a file of phrases for each language, under the purpose "test". */
 export function phraseDirectory(languages: Readonly<Record<string, WrittenPhrases>>): string {
   const directory = mkdtempSync(join(tmpdir(), 'phrases-'));
+  made.push(directory);
   for (const [language, { grammar = {}, classes = {}, kinds = {} }] of Object.entries(languages)) {
     const examples = { fires: ['x'], silent: [] };
     const content = Object.entries(kinds).map(([kind, of]) => [kind, { ...of, examples }]);
