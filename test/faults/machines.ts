@@ -155,8 +155,12 @@ class World {
       for (const part of PARTS) {
         for (const end of machine.endsOf(part)) if (end !== 'SIGKILL') count(`${part} ended: ${end}`);
         for (const line of machine.logOf(part).split('\n')) {
-          const [, event = line] = /"level":[56]0.*?"event":"(\w+)"/.exec(line) ?? [];
-          if (/"level":[56]0/.test(line)) count(`${part} logged ${event}`);
+          if (!/"level":[56]0/.test(line)) continue;
+          const { event, err } = JSON.parse(line) as {
+            event: string;
+            err?: { message: string; stack: string };
+          };
+          count(`${part} logged ${event}${err === undefined ? '' : `: ${err.stack}`}`);
         }
       }
     return [...counts].map(([what, times]) => `${what} (${times} times)`);
