@@ -144,11 +144,16 @@ export class SharedViews implements SharedShards {
       );
     }
     const seen = Math.max(0, await readReached(bucket, keys.shard(views, shard)));
-    if (has < seen && (await stream.first()) > Math.max(has, 0) + 1)
-      throw new SetupError(
-        `The stream no longer holds what shard ${shard} lacks here, and no copy of its state can be read: another ` +
-          'machine that has it must go on.',
-      );
+    if (has < seen) {
+      const first = await stream.first().catch((error: unknown) => {
+        throw new StateAwaitedError(shard, { cause: error });
+      });
+      if (first > Math.max(has, 0) + 1)
+        throw new SetupError(
+          `The stream no longer holds what shard ${shard} lacks here, and no copy of its state can be read: another ` +
+            'machine that has it must go on.',
+        );
+    }
     return seen;
   }
 

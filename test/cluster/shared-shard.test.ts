@@ -775,7 +775,7 @@ describe('a shared shard', () => {
         keys,
         views: VIEWS,
         stream: {
-          first: async () => first,
+          first: async () => (Number.isNaN(first) ? Promise.reject(new Error('timeout')) : first),
           newestOf: async () => newest,
           sharedWith: () => [0],
           hearLost: () => () => undefined,
@@ -803,7 +803,8 @@ describe('a shared shard', () => {
       const { revision } = (await readKey(bucket, keys.state(VIEWS, 0)))!;
       await bucket.remove(keys.state(VIEWS, 0), revision);
       equal(await shared(2).prepare(0, folder.path), 2);
-      await rejects(shared(2, 2).prepare(0, folder.path), SetupError);
+      await rejects(shared(2, 2).prepare(0, folder.path), { name: 'SetupError' });
+      await rejects(shared(2, NaN).prepare(0, folder.path), StateAwaitedError);
       await uploads.close();
     } finally {
       await fixture.close();

@@ -6,7 +6,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import { generateText, streamText } from 'ai';
 import OpenAI from 'openai';
 import { logged } from '../../examples/ai-sdk.ts';
@@ -198,6 +198,8 @@ describe('the chat with thumbs', () => {
     };
     const { answer, ...first } = await post('/chat', { chat: 'c-9', text: 'one' });
     equal(answer, 'You said: one');
+    // Two messages of one millisecond have one name.
+    await sleep(5);
     await post('/chat', { chat: 'c-9', text: 'two' });
     deepEqual(await loggedIn('c-9'), [
       ['user', 'one'],
