@@ -103,7 +103,7 @@ export class Generations {
   ): Promise<void> {
     const { bucket, keys, shardOf } = this.#options;
     const { folder, signal } = making;
-    let active = keys.scopeOf(await this.#active());
+    await this.#active();
     const done = new Set<string>();
     const affected = async (): Promise<KnownShard[]> =>
       (await keys.known(bucket)).filter(
@@ -115,7 +115,7 @@ export class Generations {
       const begun: Begun[] = [];
       // Meanwhile others may begin with a copy of an earlier generation: shards that divide those that answer.
       for (let left = await affected(); left.length > 0; left = await affected()) {
-        active = keys.scopeOf(await this.#active());
+        const active = keys.scopeOf(await this.#active());
         for (const known of left) {
           if (known.scope === active)
             begun.push(await this.#make(making, known, (file) => forget(file, known.shard)));

@@ -92,14 +92,13 @@ export class SharedViews implements SharedShards {
     null;
   /** What the views that answer had published of each shard at an instant of `performance.now()`. */
   #others: { readonly scope: string; readonly reached: readonly number[]; readonly at: number } | null = null;
-
   readonly #division: Division | null;
 
   constructor(options: SharedViewsOptions) {
     this.#options = options;
     const { divide, stream } = options;
-    const { sharedWith } = stream;
-    this.#division = divide === undefined ? null : new Division({ ...options, sharedWith, divide });
+    this.#division =
+      divide === undefined ? null : new Division({ ...options, sharedWith: stream.sharedWith, divide });
   }
 
   get scope(): string {

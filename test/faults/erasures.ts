@@ -1,12 +1,11 @@
 import { equal, ok } from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
 import { Undertone } from '../../src/doors/client/index.ts';
 import type { Erasure } from '../../src/doors/client/index.ts';
 import { REDACTED_STREAM } from '../../src/stream/subjects.ts';
 import { Cluster } from './cluster.ts';
+import { filesWith } from './support/files-with.ts';
 import { noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';
 import { Stack } from './support/stack.ts';
 
@@ -116,20 +115,4 @@ async function until(
     ok(performance.now() < deadline, JSON.stringify(erasure));
     await sleep(LOOK_MS);
   }
-}
-
-function filesWith(folders: readonly string[], words: readonly string[]): string[] {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
-    .filter((file) => file.isFile())
-    .map((file) => join(file.parentPath, file.name))
-    .filter((file) => {
-      try {
-        const bytes = readFileSync(file);
-        return words.some((word) => bytes.includes(word));
-      } catch {
-        // It went meanwhile.
-        return false;
-      }
-    });
 }

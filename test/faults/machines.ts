@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,6 +16,7 @@ import { PLAIN_GROUP_BYS } from '../support/groupings.ts';
 import { BUCKET } from '../support/object-store.ts';
 import { instanceId } from '../support/replays.ts';
 import { Cluster } from './cluster.ts';
+import { filesWith } from './support/files-with.ts';
 import { noFigures, recovered, type FaultOptions, type Figures } from './support/figures.ts';
 import { Machine, PARTS, type Part } from './support/machine.ts';
 import { Network, type Cut } from './support/network.ts';
@@ -131,20 +132,7 @@ class World {
 
   /** Files of machines and objects in which a word of what was erased is left. */
   filesWithErased(): string[] {
-    const folders = [this.#objects, ...this.machines.flatMap((machine) => machine.folders)];
-    return folders
-      .flatMap((folder) => readdirSync(folder, { recursive: true, withFileTypes: true }))
-      .filter((file) => file.isFile())
-      .map((file) => join(file.parentPath, file.name))
-      .filter((file) => {
-        try {
-          const bytes = readFileSync(file);
-          return this.erased.some((word) => bytes.includes(word));
-        } catch {
-          // It went meanwhile.
-          return false;
-        }
-      });
+    return filesWith([this.#objects, ...this.machines.flatMap(({ folders }) => folders)], this.erased);
   }
 
   /** What processes logged as errors, and how they ended by themselves, with numbers. */

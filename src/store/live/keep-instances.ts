@@ -1,7 +1,7 @@
 /**
  * Reduces a copy of a shard's database to the rows of some instances.
  *
- * Test: test/cli/retention.test.ts, test/cli/divide.test.ts.
+ * Test: test/cli/retention.test.ts, test/cluster/division.test.ts.
  */
 import { quoted, withDatabase, type Connection } from '../duckdb.ts';
 
