@@ -14,6 +14,7 @@ import { clean, rebuild, rollBack, type RebuildOptions } from '../worker/rebuild
 import { lockDataDirectory, prepareDataDirectory } from '../store/data-directory.ts';
 import { readActiveEpoch, type ActiveEpoch } from '../store/epochs/epochs.ts';
 import type { StreamArchive } from '../stream/archive/archive-consumer.ts';
+import { RedactedEntries } from '../stream/log/redacted-entries.ts';
 import { CONVERSATIONS_STREAM } from '../stream/subjects.ts';
 import { checkBackup } from './backup-files.ts';
 import { action, oneOf, runCommand, UsageError, wholeNumber, type CommandRun } from './command.ts';
@@ -99,7 +100,7 @@ async function runLocked(run: CommandRun, options: Options): Promise<number> {
   });
   try {
     if (options.clean) return viewsStore === null ? cleanOwn(dataDir) : await cleanShared(config, viewsStore);
-    const archive = await archiveOf(options.fromBackup, options.keys ?? keysFolder(dataDir));
+    const archive = await archiveOf(config, options.fromBackup, options.keys ?? keysFolder(dataDir));
     const how = { throttle: options.throttle, archive, hint: 'npm run rebuild' };
     return await withReplaySettings(config, run, how, (settings) => {
       if (viewsStore !== null)
@@ -142,18 +143,29 @@ async function cleanShared(config: Config, place: ObjectStoreOptions): Promise<n
  *
  * @throws SetupError when the backup is damaged or lacks the beginning of the stream too
  */
-async function archiveOf(folder: string | undefined, keys: string): Promise<StreamArchive | null> {
+async function archiveOf(
+  config: Config,
+  folder: string | undefined,
+  keys: string,
+): Promise<StreamArchive | null> {
   if (folder === undefined) return null;
   const backup = await checkBackup(resolve(folder), resolve(keys), openProgress(process.stdout));
   const stream = backup.manifest.streams.find(({ name }) => name === CONVERSATIONS_STREAM);
-  if (stream === undefined || stream.firstSequence > 1) {
+  const first = stream === undefined ? 0 : await beginningOf(config, stream.firstSequence);
+  if (stream === undefined || first > 1)
     throw new SetupError(
-      `The backup ${folder} does not hold the beginning of the stream: it begins at entry ` +
-        `${count(stream?.firstSequence ?? 0)}. ` +
+      `The backup ${folder} does not hold the beginning of the stream: it begins at entry ${count(first)}. ` +
         'The live views are unchanged.',
     );
-  }
   return { ...backup.archive(stream.name), lastSequence: stream.lastSequence };
+}
+
+/** The first entry that can be read where a backup begins with an entry: redacted ones are read from their copies. */
+function beginningOf(config: Config, sequence: number): Promise<number> | number {
+  if (sequence <= 1) return sequence;
+  return withConnection(config, { name: 'undertone rebuild' }, async (connection) =>
+    (await RedactedEntries.open(connection)).beginning(sequence),
+  );
 }
 
 await runCommand({ usage: USAGE, action: rebuildViews });

@@ -5,6 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { Mirror } from '../../src/cluster/mirror.ts';
 import { SegmentCache } from '../../src/cluster/segment-cache.ts';
 import { openGenerations, openPlace } from '../../src/cluster/place.ts';
+import { readKey, writeKey, type RebuiltState } from '../../src/cluster/views-bucket.ts';
 import { KEPT_FOR_EVER } from '../../src/domain/retention.ts';
 import type { RecordedRequest } from '../../src/domain/records.ts';
 import { silentLogger } from '../../src/logger.ts';
@@ -144,5 +145,71 @@ describe('a rebuild of machines that share their views', () => {
         readdirSync(join(folderOf(machine), 'tmp')).filter((name) => name.startsWith('rebuild')),
         [],
       );
+  });
+
+  it('switches only when it is told to, where what was made differs', async () => {
+    const workers = [...running].filter(({ process }) => process.exitCode === null);
+    const begun = start('c', 'cli/rebuild.ts', ['--throttle', String(Math.ceil(messages / 5))]);
+    await eventually(() => begun.output().includes('rebuilding'), logs);
+    await end(begun, 'SIGTERM');
+    // The machines go on by themselves.
+    const { bucket, keys } = await openPlace(connection, objects.options, 1);
+    const states = (): Promise<string[]> => bucket.list('*.*.*.rebuilt');
+    await eventually(async () => (await states()).length === SHARDS, logs);
+    const before = await generations();
+    const { views } = await (await openGenerations(objects.options, connection, 1)).answering();
+    const key = keys.rebuilt(views, 1);
+    const made = (await readKey<RebuiltState>(bucket, key))!;
+    await writeKey(bucket, key, { ...made.value, faults: ['one topic is missing'] }, made.revision);
+
+    const refused = start('c', 'cli/rebuild.ts');
+    equal(await refused.ended, 1, refused.output());
+    match(refused.output(), /differ from the live ones[^]*shard 1, .*: one topic is missing/);
+    deepEqual(await generations(), before);
+    const forced = start('c', 'cli/rebuild.ts', ['--force']);
+    equal(await forced.ended, 0, forced.output());
+    match(forced.output(), /switching because of --force/);
+    deepEqual(
+      await generations(),
+      before.map((generation) => generation + 1),
+    );
+    equal((await states()).length, 0);
+    await counted();
+    ok(workers.every(({ process }) => process.exitCode === null));
+  });
+
+  it('is deleted by --clean, on any machine', async () => {
+    const before = await generations();
+    const begun = start('c', 'cli/rebuild.ts', ['--throttle', String(Math.ceil(messages / 5))]);
+    await eventually(() => begun.output().includes('rebuilding'), logs);
+    const cleaned = start('d', 'cli/rebuild.ts', ['--clean']);
+    equal(await cleaned.ended, 0, cleaned.output());
+    match(cleaned.output(), /deleted the unfinished rebuild of all machines/);
+    equal(await begun.ended, 1, begun.output());
+    match(begun.output(), /was deleted by "npm run rebuild -- --clean"/);
+    const { bucket } = await openPlace(connection, objects.options, 1);
+    equal((await bucket.list('*.*.*.rebuilt')).length, 0);
+    deepEqual(await generations(), before);
+    const again = start('d', 'cli/rebuild.ts', ['--clean']);
+    equal(await again.ended, 0, again.output());
+    match(again.output(), /there was nothing to delete/);
+  });
+
+  it('is done by one machine alone from a backup', async () => {
+    const workers = [...running].filter(({ process }) => process.exitCode === null);
+    const rebuilt = (): number => workers.flatMap(madeBy).length;
+    const [made, before] = [rebuilt(), await generations()];
+    const folder = folderOf('backup');
+    const backup = start('c', 'cli/backup.ts', [folder]);
+    equal(await backup.ended, 0, backup.output());
+    const alone = start('c', 'cli/rebuild.ts', ['--from-backup', folder]);
+    equal(await alone.ended, 0, alone.output());
+    equal(madeBy(alone).length, SHARDS);
+    equal(rebuilt(), made);
+    deepEqual(
+      await generations(),
+      before.map((generation) => generation + 1),
+    );
+    await counted();
   });
 });

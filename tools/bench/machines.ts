@@ -9,7 +9,7 @@ import { inFolder } from './load/folder.ts';
 import { freshnessUntil } from './load/freshness.ts';
 import { ConnectionPool } from './load/http-load.ts';
 import { request, startMeasuredService, startNats, untilCounted, type OwnService } from './load/service.ts';
-import { useOf } from './load/service-use.ts';
+import { useOfAll } from './load/service-use.ts';
 import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- machines [OPTIONS]
@@ -145,16 +145,4 @@ async function measured(
     await nats.stop();
     await objects.close();
   }
-}
-
-/** Processor time of all services by process, milliseconds. */
-async function useOfAll(services: readonly OwnService[]): Promise<Map<string, number>> {
-  const all = new Map([
-    ['worker', 0],
-    ['web', 0],
-  ]);
-  for (const { dataDir } of services)
-    for (const [name, { processorMs }] of await useOf(dataDir))
-      all.set(name, (all.get(name) ?? 0) + processorMs);
-  return all;
 }

@@ -33,7 +33,7 @@ export async function workerStagesOf(dataDir: string): Promise<Map<string, numbe
   return used;
 }
 
-/** The processes of the service that keeps its data in `dataDir`, by name. Linux only: empty elsewhere. */
+/** What the processes of the service that keeps its data in `dataDir` have, by name. Linux only: empty elsewhere. */
 export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
   const found = new Map<string, MemberUse>();
   for (const { pid, name } of await membersOf(dataDir)) {
@@ -48,6 +48,20 @@ export async function useOf(dataDir: string): Promise<Map<string, MemberUse>> {
     });
   }
   return found;
+}
+
+/** Processor time of the workers and of the webs of some services, milliseconds. */
+export async function useOfAll(
+  services: readonly { readonly dataDir: string }[],
+): Promise<Map<string, number>> {
+  const all = new Map([
+    ['worker', 0],
+    ['web', 0],
+  ]);
+  for (const { dataDir } of services)
+    for (const [name, { processorMs }] of await useOf(dataDir))
+      all.set(name, (all.get(name) ?? 0) + processorMs);
+  return all;
 }
 
 /** What members used from one look to the next, and the memory that they have at the later one. */
@@ -67,7 +81,8 @@ export function useBetween(
   );
 }
 
-async function membersOf(dataDir: string): Promise<{ readonly pid: number; readonly name: string }[]> {
+/** The processes of the service that keeps its data in `dataDir`, by name. Linux only: empty elsewhere. */
+export async function membersOf(dataDir: string): Promise<{ readonly pid: number; readonly name: string }[]> {
   const members: { pid: number; name: string }[] = [];
   const read = (file: string): Promise<string> => readFile(file, 'utf8').catch(() => '');
   for (const pid of await processes()) {
