@@ -4,7 +4,7 @@
  * Test: test/stream/connection.test.ts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { JetStreamApiError, jetstreamManager } from '@nats-io/jetstream';
 import {
   AuthorizationError,
   ClosedConnectionError,
@@ -219,6 +219,36 @@ export function isUnanswered(error: unknown): boolean {
   return [TimeoutError, NoRespondersError, RequestError, ClosedConnectionError, LinkBrokenError].some(
     (kind) => error instanceof kind,
   );
+}
+
+/** HTTP status with which JetStream answers while it has no leader. */
+const UNAVAILABLE = 503;
+
+/** Returns true for the error of a request that may succeed when it is repeated: the server cannot answer it now. */
+export function isAway(error: unknown): boolean {
+  return isUnanswered(error) || (error instanceof JetStreamApiError && error.status === UNAVAILABLE);
+}
+
+/** How long a server that is connected may say that it cannot answer, milliseconds. */
+const PATIENCE_MS = 60_000;
+const AGAIN_MS = 100;
+
+/**
+ * Repeats a request that does no harm when it is done twice, while the server cannot answer it: without a connection for
+ * as long as that takes, with one for a minute. Rejects when the connection is closed.
+ */
+export async function untilAnswered<T>(connection: StreamConnection, ask: () => Promise<T>): Promise<T> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (connection.nats.isClosed()) throw error;
+      if (connection.connected && (!isAway(error) || performance.now() > giveUpAt)) throw error;
+      await connection.whenConnected(1000);
+      await sleep(AGAIN_MS);
+    }
+  }
 }
 
 function withoutCredentials(url: string): string {

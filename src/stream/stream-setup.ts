@@ -15,7 +15,7 @@ import {
 } from '@nats-io/jetstream';
 import { nanos } from '@nats-io/transport-node';
 import { SetupError } from '../errors.ts';
-import type { StreamConnection } from './connection.ts';
+import { isAway, untilAnswered, type StreamConnection } from './connection.ts';
 import {
   CONVERSATIONS_STREAM,
   CONVERSATIONS_SUBJECTS,
@@ -56,7 +56,12 @@ export interface StreamOptions {
  * Creates the streams of conversations, redacted entries, traces and dead letters, or updates existing ones. Throws
  * SetupError when a stream of that name has another kind, or the server has no space.
  */
-export async function setUpStreams(connection: StreamConnection, options: StreamOptions = {}): Promise<void> {
+export function setUpStreams(connection: StreamConnection, options: StreamOptions = {}): Promise<void> {
+  // A cluster has no leader while it forms.
+  return untilAnswered(connection, () => setUpAll(connection, options));
+}
+
+async function setUpAll(connection: StreamConnection, options: StreamOptions): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
   const maxAgeMs = options.maxAgeMs ?? 0;
   const common = {
@@ -133,6 +138,7 @@ async function setUp(manager: JetStreamManager, wanted: Wanted): Promise<void> {
         if (winner !== null) return bringTo(manager, winner, wanted);
       }
       if (NO_ROOM.has(code) && maxBytes > 1024 * 1024) continue;
+      if (!NO_ROOM.has(code) && isAway(error)) throw error;
       throw new SetupError(
         `NATS cannot make the stream ${wanted.name}: ${(error as Error).message}. ` +
           'Free disk space, lower STREAM_MAX_BYTES and TRACES_MAX_BYTES, or ask who runs the server.',
@@ -174,6 +180,7 @@ async function bringTo(manager: JetStreamManager, existing: StreamConfig, wanted
     if (!(error instanceof JetStreamApiError)) throw error;
     // The server cannot reserve more space: the stream keeps its limits.
     if (NO_ROOM.has(error.code)) return;
+    if (isAway(error)) throw error;
     throw new SetupError(`NATS cannot change the stream ${wanted.name}: ${error.message}.`, { cause: error });
   }
 }

@@ -6,14 +6,13 @@
  */
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { clearDamage, noteDamage } from '../store/damage.ts';
 import { readManifest } from '../store/published/manifest.ts';
 import { DamagedStateError } from '../store/live/state-database.ts';
 import type { StateStore } from '../store/live/state-store.ts';
-import type { StreamConnection } from '../stream/connection.ts';
+import { untilAnswered, type StreamConnection } from '../stream/connection.ts';
 import { lastSequenceOf, readExtent, type StreamExtent } from '../stream/log/consumer.ts';
 
 /** The state is damaged or behind what was published, and the stream no longer holds the missing entries. */
@@ -54,7 +53,7 @@ export async function openState(options: {
   readonly open: () => Promise<StateStore>;
 }): Promise<OpenedState> {
   const { directory, shard, partitions, connection, logger, archivedUntil, seen, open } = options;
-  const inStream = await whenAnswered(connection, () => readExtent(connection));
+  const inStream = await untilAnswered(connection, () => readExtent(connection));
   const extent = archivedUntil + 1 >= inStream.firstSequence ? { ...inStream, firstSequence: 1 } : inStream;
   let damaged = false;
   let store: StateStore;
@@ -90,7 +89,7 @@ export async function openState(options: {
     );
   }
   if (!behind && !damaged && store.sequence >= seen) return { store, holdUntil: 0 };
-  const newest = await whenAnswered(connection, () => lastSequenceOf(connection, partitions));
+  const newest = await untilAnswered(connection, () => lastSequenceOf(connection, partitions));
   if (!behind && !damaged) return { store, holdUntil: Math.min(seen, newest) };
   const holdUntil = Math.min(published?.sequence ?? newest, newest);
   if (!damaged) {
@@ -110,19 +109,6 @@ function goneBehind(sequence: number, { firstSequence, lastSequence }: StreamExt
   return lastSequence <= sequence || firstSequence <= sequence + 1
     ? null
     : `the stream no longer holds entries ${sequence + 1} to ${firstSequence - 1}`;
-}
-
-/** Retries while the connection to the server is down. */
-async function whenAnswered<T>(connection: StreamConnection, ask: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (connection.connected) throw error;
-      await connection.whenConnected(1000);
-      await sleep(50);
-    }
-  }
 }
 
 /** Moves a damaged state aside. Returns the file that now holds it. */

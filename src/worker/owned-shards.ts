@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StateAwaitedError } from '../domain/sharing.ts';
 import type { Logger } from '../logger.ts';
 import { HeldStateError } from '../store/live/state-database.ts';
+import { isAway } from '../stream/connection.ts';
 import type { Lease } from '../stream/kv/lease.ts';
 import type { WorkCounters } from './counters.ts';
 import type { Shard } from './shard.ts';
@@ -106,13 +107,13 @@ export class OwnedShards {
       try {
         shard = await this.#options.open(lease, LOCK_WAIT_MS);
       } catch (error) {
-        const isAwaited = error instanceof StateAwaitedError;
+        const isAwaited = error instanceof StateAwaitedError || isAway(error);
         if (!isAwaited && !(error instanceof HeldStateError)) throw error;
         if (!isWarned) {
           this.#options.logger.warn(
             { event: 'shard_awaited', shard: lease.shard, ...(isAwaited ? { err: error } : {}) },
             isAwaited
-              ? 'the state of a shard cannot be read now: the worker waits until it can'
+              ? 'what a shard needs cannot be read now: the worker waits until it can'
               : 'another process still has the views of a shard open: the worker waits until it closes them',
           );
         }

@@ -232,13 +232,13 @@ class WorkingShard implements Shard {
     writeDefinition(directory, definitionOf(loadViews(VIEWS_DIRECTORY), analysisOf(analysis.model)));
     const openSource = options.openSource ?? ((start) => openStream(options, start));
     let opened: WorkingShard | null = null;
+    const notes = await MessageNotes.read(connection);
     const source = await openSource({
       sequence: state.store.sequence,
       lastEntry: state.store.lastEntry,
       partitions: partitionsOf(shard, active.shards),
       messages: () => opened?.messages ?? 0,
     });
-    const notes = await MessageNotes.read(connection);
     const shared = await shareShard(options, directory, state.store).catch(async (error: unknown) => {
       await source.close();
       throw error;

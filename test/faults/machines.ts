@@ -40,6 +40,8 @@ const DRAINED_MS = 60_000;
 const CAUGHT_UP_MS = 180_000;
 /** Time until an erasure is done, and no web shows what it erased. */
 const ERASED_MS = 300_000;
+/** The light load pauses so many times as long as the full one. */
+const LIGHT = 5;
 /** In so many of the instances sessions are erased. Their topics keep the shape that the erased ones gave them. */
 const ERASED_IN = 3;
 const HOUR_MS = 3_600_000;
@@ -214,6 +216,7 @@ interface Scene {
   readonly load: SharedLoad;
   readonly random: Random;
   readonly figures: Figures;
+  readonly say: FaultOptions['say'];
 }
 
 /** Breaks something, restores it, and says what it was. */
@@ -227,7 +230,7 @@ async function anOwner({ world, random }: Scene): Promise<string> {
 
 /** How long a message to one of the shards of a machine waits to be counted. */
 async function countingGoesOn(
-  { load, figures, random }: Scene,
+  { load, figures, random, say }: Scene,
   owners: string[],
   machine: string,
 ): Promise<void> {
@@ -235,7 +238,9 @@ async function countingGoesOn(
   if (concerned.length === 0) return;
   const startedAt = performance.now();
   await load.counted(random.pick(concerned));
-  recovered(figures, 'counting without its owner', performance.now() - startedAt);
+  const ms = performance.now() - startedAt;
+  recovered(figures, 'counting without its owner', ms);
+  say(`a message to a shard of ${machine} was counted ${Math.round(ms)} ms later`);
 }
 
 const cutOf = (random: Random): Cut => random.pick(['refused', 'silent'] as const);
@@ -547,7 +552,13 @@ async function withoutErased(world: World): Promise<string[]> {
  * Machines that share their views, each with a network of its own, under load and faults by chance: nothing is lost,
  * nothing is counted twice, no web goes back, and in the end all say what one machine says that counts the stream alone.
  */
-export async function machines({ rounds, seed, say, only = [] }: FaultOptions): Promise<Figures> {
+export async function machines({
+  rounds,
+  seed,
+  say,
+  only = [],
+  isLight = false,
+}: FaultOptions): Promise<Figures> {
   const figures = noFigures();
   const random = new Random(seed);
   const world = new World();
@@ -558,9 +569,9 @@ export async function machines({ rounds, seed, say, only = [] }: FaultOptions): 
       world.webs,
       world.key,
       Array.from({ length: INSTANCES }, (_, i) => instanceId(i)),
-      seed,
+      { seed, slowness: isLight ? LIGHT : 1 },
     );
-    const scene: Scene = { world, load, random, figures };
+    const scene: Scene = { world, load, random, figures, say };
     load.start();
     figures.wrong.push(...(await load.caughtUp(START_MS)));
     const names = namesOf(random, only);

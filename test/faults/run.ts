@@ -59,7 +59,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
 
 const USAGE = `Usage: npm run faults -- [NAME…] [--rounds N] [--seconds N] [--seed N]
        npm run faults -- attacks [ATTACK…] [--seconds N]
-       npm run faults -- machines [FAULT…] [--rounds N] [--seed N]
+       npm run faults -- machines [FAULT…] [--light] [--rounds N] [--seed N]
 
 Breaks the service in every way that it must withstand, with real processes. Without a NAME, runs all faults.
 attacks shows what a victim of another project feels of each attack; it fails when that is too much. All of them are
@@ -68,6 +68,7 @@ machines needs Linux and root, because each part gets a network namespace of its
 
   --rounds N   how often each fault happens (the default depends on the fault)
   --seconds N  how long each fault that takes time lasts
+  --light      machines: a fifth of the load, which two cores carry: what it takes to recover is that of the faults
   --seed N     decides what breaks when (default: another one each time)
 
 Names: ${Object.keys(FAULTS).join(', ')}
@@ -78,7 +79,12 @@ const number = (option: string, text: string | undefined): number | undefined =>
   text === undefined ? undefined : wholeNumber(option, text, 0);
 
 const faults = action({
-  options: { rounds: { type: 'string' }, seconds: { type: 'string' }, seed: { type: 'string' } },
+  options: {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    seed: { type: 'string' },
+    light: { type: 'boolean' },
+  },
   operands: Infinity,
   read(values, names) {
     const parts = names.flatMap((name) => PARTS[name] ?? []);
@@ -88,7 +94,7 @@ const faults = action({
     const rounds = number('--rounds', values.rounds);
     const seconds = number('--seconds', values.seconds);
     const seed = number('--seed', values.seed) ?? Date.now() % 1_000_000;
-    return () => runFaults({ names, only, rounds, seconds, seed });
+    return () => runFaults({ names, only, rounds, seconds, seed, isLight: values.light === true });
   },
 });
 
@@ -98,12 +104,14 @@ async function runFaults({
   rounds,
   seconds,
   seed,
+  isLight,
 }: {
   readonly names: readonly string[];
   readonly only: readonly string[];
   readonly rounds: number | undefined;
   readonly seconds: number | undefined;
   readonly seed: number;
+  readonly isLight: boolean;
 }): Promise<number> {
   process.stdout.write(`seed ${seed}\n`);
   const table = new Table({
@@ -121,6 +129,7 @@ async function runFaults({
         rounds: rounds ?? fault.rounds,
         seconds: seconds ?? fault.seconds,
         seed,
+        isLight,
         only: only.filter((part) => PARTS[name]?.includes(part)),
         say: (sentence) => process.stdout.write(`  ${sentence.replaceAll('\n', '\n  ')}\n`),
       });

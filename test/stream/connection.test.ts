@@ -4,8 +4,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { JetStreamApiError } from '@nats-io/jetstream';
+import { TimeoutError } from '@nats-io/transport-node';
 import { SetupError } from '../../src/errors.ts';
-import { openConnection, type ConnectionState } from '../../src/stream/connection.ts';
+import { openConnection, untilAnswered, type ConnectionState } from '../../src/stream/connection.ts';
 import { findServer } from '../../src/stream/server/binary.ts';
 import { freePort, killUnder, startTestServer, type TestServer } from '../support/nats.ts';
 
@@ -54,6 +56,32 @@ describe('connection', () => {
     equal(await connection.whenConnected(10_000), true);
     await connection.close();
     equal(states.join(), 'disconnected,reconnected,closed');
+  });
+
+  it('repeats what a server without a leader, or that is away, cannot answer, and nothing else', async () => {
+    const connection = await openConnection({ ...server.address, name: 'test' });
+    const refusal = (status: number): Error =>
+      new JetStreamApiError({ code: status, err_code: 10008, description: 'refused' });
+    const outcomes = [refusal(503), new TimeoutError(), refusal(503)];
+    const asked = async (): Promise<string> => {
+      const error = outcomes.shift();
+      if (error !== undefined) throw error;
+      return 'answered';
+    };
+    equal(await untilAnswered(connection, asked), 'answered');
+    outcomes.push(refusal(400), new TimeoutError());
+    await rejects(untilAnswered(connection, asked), JetStreamApiError);
+    equal(outcomes.length, 1);
+    // Without the server, for as long as it is away.
+    outcomes.splice(0);
+    await killUnder(server, connection);
+    const info = (): Promise<number> => connection.nats.rtt();
+    const asking = untilAnswered(connection, info);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    await server.restart();
+    ok((await asking) >= 0);
+    await connection.close();
+    await rejects(untilAnswered(connection, info));
   });
 
   it('takes the token from the URL too', async () => {

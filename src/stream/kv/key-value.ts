@@ -9,7 +9,7 @@ import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from
 import { Kvm } from '@nats-io/kv';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
-import { whileConnected, type StreamConnection } from '../connection.ts';
+import { untilAnswered, whileConnected, type StreamConnection } from '../connection.ts';
 import { LogReader } from '../log/log-reader.ts';
 import { Requests } from './requests.ts';
 
@@ -119,14 +119,16 @@ export async function openKeyValue(
   name: string,
   options: BucketOptions = {},
 ): Promise<KeyValueBucket> {
-  const kv = await new Kvm(connection.nats).create(name, {
-    history: 1,
-    storage: StorageType.File,
-    replicas: options.replicas ?? 1,
-    // Reads go to the leader, as a replica may lag behind a write.
-    allow_direct: false,
-    ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
-  });
+  const kv = await untilAnswered(connection, () =>
+    new Kvm(connection.nats).create(name, {
+      history: 1,
+      storage: StorageType.File,
+      replicas: options.replicas ?? 1,
+      // Reads go to the leader, as a replica may lag behind a write.
+      allow_direct: false,
+      ...(options.ttlMs === undefined ? {} : { ttl: options.ttlMs }),
+    }),
+  );
   if ((options.replicas ?? 1) > 1) await raiseReplicas(connection, name, options.replicas ?? 1);
   const unavailable = (cause: unknown): BucketUnavailableError => new BucketUnavailableError(name, { cause });
   const ask = async <T>(request: () => Promise<T>): Promise<T> => {
@@ -197,10 +199,12 @@ export async function openKeyValue(
 /** Raises the replicas of a bucket. It never lowers them, as a command may have a smaller setting than the service. */
 async function raiseReplicas(connection: StreamConnection, name: string, replicas: number): Promise<void> {
   const manager = await jetstreamManager(connection.nats, { checkAPI: false });
-  const { config } = await whenMade(() => manager.streams.info(`KV_${name}`));
+  const { config } = await untilAnswered(connection, () =>
+    whenMade(() => manager.streams.info(`KV_${name}`)),
+  );
   if (config.num_replicas >= replicas) return;
   try {
-    await manager.streams.update(config.name, { num_replicas: replicas });
+    await untilAnswered(connection, () => manager.streams.update(config.name, { num_replicas: replicas }));
   } catch (error) {
     throw new SetupError(
       `NATS cannot keep the bucket ${name} on ${replicas} servers: ${(error as Error).message}. Set ` +

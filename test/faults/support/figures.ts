@@ -17,6 +17,8 @@ export interface FaultOptions {
   readonly say: (sentence: string) => void;
   /** Parts of the fault that are to run, by name (default: all). */
   readonly only?: readonly string[];
+  /** A load that two cores carry with all processes, so that times to recovery are those of the faults. */
+  readonly isLight?: boolean;
   /** A service that is left running; else the fault starts one of its own. */
   readonly given?: Stack;
 }

@@ -85,6 +85,7 @@ export class SharedLoad {
   readonly #webs: readonly Web[];
   readonly #key: string;
   readonly #random: Random;
+  readonly #slowness: number;
   readonly #ledger: ReadonlyMap<string, Ledger>;
   /** The most that each web has counted of each instance. */
   readonly #seen = new Map<string, number>();
@@ -101,7 +102,14 @@ export class SharedLoad {
   /** The web that the balancer asks first. */
   #first = 0;
 
-  constructor(webs: readonly Web[], key: string, instances: readonly string[], seed: number) {
+  /** `slowness`: how many times the usual pause is between two requests. */
+  constructor(
+    webs: readonly Web[],
+    key: string,
+    instances: readonly string[],
+    { seed, slowness = 1 }: { readonly seed: number; readonly slowness?: number },
+  ) {
+    this.#slowness = slowness;
     this.#webs = webs;
     this.#key = key;
     this.#random = new Random(seed ^ 0x10ad);
@@ -249,7 +257,7 @@ export class SharedLoad {
   async #write(): Promise<void> {
     while (this.#isWriting) {
       await this.#accept(await this.#next());
-      await sleep(WRITE_EVERY_MS);
+      await sleep(WRITE_EVERY_MS * this.#slowness);
     }
   }
 
@@ -332,7 +340,7 @@ export class SharedLoad {
     for (let turn = 0; this.#isReading; turn += 1) {
       const instance = this.#random.pick(this.instances);
       await this.#count(web, instance, turn % 4 === 0 ? this.#of(instance).position : 0);
-      await sleep(READ_EVERY_MS);
+      await sleep(READ_EVERY_MS * this.#slowness);
     }
   }
 
