@@ -221,12 +221,12 @@ export function isUnanswered(error: unknown): boolean {
   );
 }
 
-/** HTTP status with which JetStream answers while it has no leader. */
-const UNAVAILABLE = 503;
+/** JetStream error codes of a server that has no leader now, or is none. */
+const NO_LEADER: ReadonlySet<number> = new Set([10008, 10009]);
 
 /** Returns true for the error of a request that may succeed when it is repeated: the server cannot answer it now. */
 export function isAway(error: unknown): boolean {
-  return isUnanswered(error) || (error instanceof JetStreamApiError && error.status === UNAVAILABLE);
+  return isUnanswered(error) || (error instanceof JetStreamApiError && NO_LEADER.has(error.code));
 }
 
 /** How long a server that is connected may say that it cannot answer, milliseconds. */

@@ -138,7 +138,7 @@ async function setUp(manager: JetStreamManager, wanted: Wanted): Promise<void> {
         if (winner !== null) return bringTo(manager, winner, wanted);
       }
       if (NO_ROOM.has(code) && maxBytes > 1024 * 1024) continue;
-      if (!NO_ROOM.has(code) && isAway(error)) throw error;
+      if (isAway(error)) throw error;
       throw new SetupError(
         `NATS cannot make the stream ${wanted.name}: ${(error as Error).message}. ` +
           'Free disk space, lower STREAM_MAX_BYTES and TRACES_MAX_BYTES, or ask who runs the server.',

@@ -60,16 +60,17 @@ describe('connection', () => {
 
   it('repeats what a server without a leader, or that is away, cannot answer, and nothing else', async () => {
     const connection = await openConnection({ ...server.address, name: 'test' });
-    const refusal = (status: number): Error =>
-      new JetStreamApiError({ code: status, err_code: 10008, description: 'refused' });
-    const outcomes = [refusal(503), new TimeoutError(), refusal(503)];
+    const refusal = (code: number): Error =>
+      new JetStreamApiError({ code: 503, err_code: code, description: 'refused' });
+    const outcomes = [refusal(10008), new TimeoutError(), refusal(10009)];
     const asked = async (): Promise<string> => {
       const error = outcomes.shift();
       if (error !== undefined) throw error;
       return 'answered';
     };
     equal(await untilAnswered(connection, asked), 'answered');
-    outcomes.push(refusal(400), new TimeoutError());
+    // No room.
+    outcomes.push(refusal(10023), new TimeoutError());
     await rejects(untilAnswered(connection, asked), JetStreamApiError);
     equal(outcomes.length, 1);
     // Without the server, for as long as it is away.
