@@ -6,7 +6,7 @@
 import { loadConfig, type Config } from '../config.ts';
 import { AppError, SetupError } from '../errors.ts';
 import { openRegistry, type Registry } from '../web/registry/registry.ts';
-import { isUnanswered, openConnection, type StreamConnection } from '../stream/connection.ts';
+import { isAway, openConnection, type StreamConnection } from '../stream/connection.ts';
 import { BucketUnavailableError } from '../stream/kv/key-value.ts';
 import { connectionOptions } from '../stream/server/server.ts';
 import type { Work } from './command.ts';
@@ -27,7 +27,7 @@ export async function withConnection<Result>(
   try {
     return await work(connection);
   } catch (error) {
-    if (!isUnanswered(error) && !(error instanceof BucketUnavailableError)) throw error;
+    if (!isAway(error) && !(error instanceof BucketUnavailableError)) throw error;
     throw new SetupError('The NATS server did not answer in time: try again once it does.', { cause: error });
   } finally {
     await connection.close();

@@ -45,7 +45,7 @@ export interface ConnectOptions extends ServerAddress {
   readonly name: string;
   /** Time to try to reach the server at first, milliseconds; later attempts never end. Default 60 s. */
   readonly giveUpAfterMs?: number;
-  /** Called once, when the first attempt failed and others follow. */
+  /** Called once for each reason for which an attempt failed, where others follow. */
   readonly onWaiting?: (sentence: string) => void;
 }
 
@@ -62,7 +62,7 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
   const address = servers.map(withoutCredentials).join(', ');
   let refusals = 0;
   let pause = 50;
-  let isReported = false;
+  const reported = new Set<string>();
   for (;;) {
     let nats: NatsConnection | undefined;
     let fault: unknown;
@@ -108,14 +108,18 @@ export async function openConnection(options: ConnectOptions): Promise<StreamCon
         { cause: fault },
       );
     }
-    if (!isReported) options.onWaiting?.(`waiting for NATS at ${address}`);
-    isReported = true;
+    const why = (fault as Error).message;
+    if (!reported.has(why)) options.onWaiting?.(`waiting for NATS at ${address} (${why})`);
+    reported.add(why);
     await sleep(pause);
     pause = Math.min(pause * 1.5, 1000);
   }
 }
 
-/** Waits for JetStream: a server that has just started may still load its streams. */
+/**
+ * Waits for JetStream: a server that has just started may still load its streams. Throws SetupError when the server has
+ * none, and another error while its cluster has no leader.
+ */
 async function askForJetStream(nats: NatsConnection, address: string): Promise<void> {
   const deadline = performance.now() + 5000;
   for (;;) {
@@ -124,6 +128,8 @@ async function askForJetStream(nats: NatsConnection, address: string): Promise<v
       await manager.getAccountInfo();
       return;
     } catch (error) {
+      if (error instanceof TimeoutError || isLeaderless(error))
+        throw new Error('JetStream does not answer: has the cluster a leader?', { cause: error });
       if (nats.isClosed() || performance.now() > deadline) {
         throw new SetupError(
           `The NATS server at ${address} does not offer JetStream (${(error as Error).message}). Start it with ` +
@@ -215,18 +221,33 @@ class LinkBrokenError extends Error {
 }
 
 /** Returns true for the error of a request that no server answered: it is unknown whether it was done. */
-export function isUnanswered(error: unknown): boolean {
+function isUnanswered(error: unknown): boolean {
   return [TimeoutError, NoRespondersError, RequestError, ClosedConnectionError, LinkBrokenError].some(
     (kind) => error instanceof kind,
   );
 }
 
-/** JetStream error codes of a server that has no leader now, or is none. */
-const NO_LEADER: ReadonlySet<number> = new Set([10008, 10009]);
+/** JetStream error codes: no leader now, this server is not it, not enough servers of the cluster run. */
+const LEADERLESS: ReadonlySet<number> = new Set([10008, 10009, 10005]);
+
+function isLeaderless(error: unknown): boolean {
+  return error instanceof JetStreamApiError && LEADERLESS.has(error.code);
+}
+
+/** A cluster did not answer, or could not do what it was asked, for as long as one waits for it. */
+class AwayError extends SetupError {
+  constructor(cause: unknown) {
+    super(
+      `NATS could not do for ${PATIENCE_MS / 1000} s what it was asked (${(cause as Error).message}). See that the ` +
+        'servers of its cluster run and have space, and that STREAM_REPLICAS is not more than there are.',
+      { cause },
+    );
+  }
+}
 
 /** Returns true for the error of a request that may succeed when it is repeated: the server cannot answer it now. */
 export function isAway(error: unknown): boolean {
-  return isUnanswered(error) || (error instanceof JetStreamApiError && NO_LEADER.has(error.code));
+  return isUnanswered(error) || isLeaderless(error) || error instanceof AwayError;
 }
 
 /** How long a server that is connected may say that it cannot answer, milliseconds. */
@@ -236,6 +257,8 @@ const AGAIN_MS = 100;
 /**
  * Repeats a request that does no harm when it is done twice, while the server cannot answer it: without a connection for
  * as long as that takes, with one for a minute. Rejects when the connection is closed.
+ *
+ * @throws SetupError for which `isAway` holds, after that minute
  */
 export async function untilAnswered<T>(connection: StreamConnection, ask: () => Promise<T>): Promise<T> {
   const giveUpAt = performance.now() + PATIENCE_MS;
@@ -244,7 +267,10 @@ export async function untilAnswered<T>(connection: StreamConnection, ask: () => 
       return await ask();
     } catch (error) {
       if (connection.nats.isClosed()) throw error;
-      if (connection.connected && (!isAway(error) || performance.now() > giveUpAt)) throw error;
+      if (connection.connected) {
+        if (!isAway(error)) throw error;
+        if (performance.now() > giveUpAt) throw new AwayError(error);
+      }
       await connection.whenConnected(1000);
       await sleep(AGAIN_MS);
     }

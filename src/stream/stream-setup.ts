@@ -57,7 +57,7 @@ export interface StreamOptions {
  * SetupError when a stream of that name has another kind, or the server has no space.
  */
 export function setUpStreams(connection: StreamConnection, options: StreamOptions = {}): Promise<void> {
-  // A cluster has no leader while it forms.
+  // A cluster has no leader, or too few servers, while it forms.
   return untilAnswered(connection, () => setUpAll(connection, options));
 }
 

@@ -52,6 +52,9 @@ describe('a rebuild of machines that share their views', () => {
     running.add(started);
     return started;
   };
+  /** A rebuild that takes some five seconds, so that it can be interrupted. */
+  const slowly = (): string[] => ['--throttle', String(Math.ceil(messages / 5))];
+  const alive = (): Running[] => [...running].filter(({ process }) => process.exitCode === null);
   const logs = (): string => [...running].map(({ output }) => output()).join('\n');
   const counted = (): Promise<number> =>
     eventually(async () => (await countedMessages(folderOf('mirror'))) === messages, logs);
@@ -114,11 +117,10 @@ describe('a rebuild of machines that share their views', () => {
     equal(await retaining.ended, 0, logs());
     ok((await retentions.withoutTexts()).has(instanceId(0)));
     const before = await generations();
-    const throttle = ['--throttle', String(Math.ceil(messages / 5))];
-    const killed = start('c', 'cli/rebuild.ts', throttle);
+    const killed = start('c', 'cli/rebuild.ts', slowly());
     await eventually(() => killed.output().includes('rebuilding'), logs);
     await end(killed, 'SIGKILL');
-    const continued = start('c', 'cli/rebuild.ts', throttle);
+    const continued = start('c', 'cli/rebuild.ts', slowly());
     equal(await continued.ended, 0, logs());
     match(continued.output(), /switched 4 shards/);
     match(logs(), /taken over from the live state of shard \d: 1 instances/);
@@ -148,8 +150,8 @@ describe('a rebuild of machines that share their views', () => {
   });
 
   it('switches only when it is told to, where what was made differs', async () => {
-    const workers = [...running].filter(({ process }) => process.exitCode === null);
-    const begun = start('c', 'cli/rebuild.ts', ['--throttle', String(Math.ceil(messages / 5))]);
+    const workers = alive();
+    const begun = start('c', 'cli/rebuild.ts', slowly());
     await eventually(() => begun.output().includes('rebuilding'), logs);
     await end(begun, 'SIGTERM');
     // The machines go on by themselves.
@@ -180,7 +182,7 @@ describe('a rebuild of machines that share their views', () => {
 
   it('is deleted by --clean, on any machine', async () => {
     const before = await generations();
-    const begun = start('c', 'cli/rebuild.ts', ['--throttle', String(Math.ceil(messages / 5))]);
+    const begun = start('c', 'cli/rebuild.ts', slowly());
     await eventually(() => begun.output().includes('rebuilding'), logs);
     const cleaned = start('d', 'cli/rebuild.ts', ['--clean']);
     equal(await cleaned.ended, 0, cleaned.output());
@@ -196,7 +198,7 @@ describe('a rebuild of machines that share their views', () => {
   });
 
   it('is done by one machine alone from a backup', async () => {
-    const workers = [...running].filter(({ process }) => process.exitCode === null);
+    const workers = alive();
     const rebuilt = (): number => workers.flatMap(madeBy).length;
     const [made, before] = [rebuilt(), await generations()];
     const folder = folderOf('backup');

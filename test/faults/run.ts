@@ -68,7 +68,7 @@ machines needs Linux and root, because each part gets a network namespace of its
 
   --rounds N   how often each fault happens (the default depends on the fault)
   --seconds N  how long each fault that takes time lasts
-  --light      machines: a fifth of the load, which two cores carry: what it takes to recover is that of the faults
+  --light      machines: a fifth of the load, so that two cores are not full, and times to recover are those of the faults
   --seed N     decides what breaks when (default: another one each time)
 
 Names: ${Object.keys(FAULTS).join(', ')}

@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { JetStreamApiError } from '@nats-io/jetstream';
 import { TimeoutError } from '@nats-io/transport-node';
 import { SetupError } from '../../src/errors.ts';
 import { openConnection, untilAnswered, type ConnectionState } from '../../src/stream/connection.ts';
 import { findServer } from '../../src/stream/server/binary.ts';
+import { setUpStreams } from '../../src/stream/stream-setup.ts';
+import { Cluster } from '../faults/cluster.ts';
 import { freePort, killUnder, startTestServer, type TestServer } from '../support/nats.ts';
+import { eventually } from '../support/processes.ts';
 
 function setupError(message: RegExp) {
   return (error: unknown): boolean => error instanceof SetupError && message.test(error.message);
@@ -62,7 +66,7 @@ describe('connection', () => {
     const connection = await openConnection({ ...server.address, name: 'test' });
     const refusal = (code: number): Error =>
       new JetStreamApiError({ code: 503, err_code: code, description: 'refused' });
-    const outcomes = [refusal(10008), new TimeoutError(), refusal(10009)];
+    const outcomes = [refusal(10008), new TimeoutError(), refusal(10009), refusal(10005)];
     const asked = async (): Promise<string> => {
       const error = outcomes.shift();
       if (error !== undefined) throw error;
@@ -78,11 +82,39 @@ describe('connection', () => {
     await killUnder(server, connection);
     const info = (): Promise<number> => connection.nats.rtt();
     const asking = untilAnswered(connection, info);
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
     await server.restart();
     ok((await asking) >= 0);
     await connection.close();
     await rejects(untilAnswered(connection, info));
+  });
+
+  it('waits for a cluster that forms: for a leader, and for as many servers as a stream is kept on', async () => {
+    const cluster = await Cluster.start();
+    try {
+      for (const name of ['n2', 'n3']) await cluster.kill(name);
+      const reported: string[] = [];
+      const opening = openConnection({
+        url: cluster.url,
+        token: () => cluster.token,
+        name: 'test',
+        onWaiting: (sentence) => reported.push(sentence),
+      });
+      await eventually(() =>
+        reported.some((each) => /waiting for NATS at .*has the cluster a leader/.test(each)),
+      );
+      cluster.start('n2');
+      const connection = await opening;
+      let isSetUp = false;
+      const settingUp = setUpStreams(connection, { replicas: 3 }).then(() => (isSetUp = true));
+      await sleep(1000);
+      equal(isSetUp, false);
+      cluster.start('n3');
+      await settingUp;
+      await connection.close();
+    } finally {
+      await cluster.stop();
+    }
   });
 
   it('takes the token from the URL too', async () => {

@@ -1,4 +1,4 @@
-/** What does a machine more add? */
+/** What does each further machine add? */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GROUPINGS } from '../../src/domain/groupings.ts';
@@ -18,7 +18,7 @@ import { table } from './load/table.ts';
 
 const USAGE = `Usage: npm run bench -- growth [OPTIONS]
 
-What does a machine more add? A machine with its own views, then one, two and more that share them through an object
+What does each further machine add? A machine with its own views, then one, two and more that share them through an object
 store whose answers take --delay ms, all started at once. In each round, one of these groups after the other has work;
 figures are medians of the rounds, ratios those to one machine that shares in the same round, because the processor of a
 computer is not the same from minute to minute.

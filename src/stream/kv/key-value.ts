@@ -9,7 +9,7 @@ import { JetStreamApiError, jetstreamManager, StorageType, type StoredMsg } from
 import { Kvm } from '@nats-io/kv';
 import { headers, type Msg, type MsgHdrs } from '@nats-io/transport-node';
 import { SetupError } from '../../errors.ts';
-import { untilAnswered, whileConnected, type StreamConnection } from '../connection.ts';
+import { isAway, untilAnswered, whileConnected, type StreamConnection } from '../connection.ts';
 import { LogReader } from '../log/log-reader.ts';
 import { Requests } from './requests.ts';
 
@@ -206,6 +206,7 @@ async function raiseReplicas(connection: StreamConnection, name: string, replica
   try {
     await untilAnswered(connection, () => manager.streams.update(config.name, { num_replicas: replicas }));
   } catch (error) {
+    if (isAway(error)) throw error;
     throw new SetupError(
       `NATS cannot keep the bucket ${name} on ${replicas} servers: ${(error as Error).message}. Set ` +
         'STREAM_REPLICAS to what the cluster has.',

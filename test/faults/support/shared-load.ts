@@ -107,7 +107,7 @@ export class SharedLoad {
     webs: readonly Web[],
     key: string,
     instances: readonly string[],
-    { seed, slowness = 1 }: { readonly seed: number; readonly slowness?: number },
+    { seed, slowness }: { readonly seed: number; readonly slowness: number },
   ) {
     this.#slowness = slowness;
     this.#webs = webs;
