@@ -112,9 +112,18 @@ cluster { name: undertone, listen: "${place.host}:${route}", routes: [${routes}]
     this.#run(this.#server(name));
   }
 
-  /** Stops a server in its tracks, until SIGCONT. */
-  signal(name: string, signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#server(name).child?.kill(signal);
+  /** Stops a server in its tracks, until `resume`. Resolves when it has stopped: a full processor lets it run on first. */
+  async pause(name: string): Promise<void> {
+    const { child } = this.#server(name);
+    if (child === null) return;
+    child.kill('SIGSTOP');
+    if (process.platform !== 'linux') return sleep(500);
+    const isStopped = (): boolean => /^State:\tT/m.test(readFileSync(`/proc/${child.pid}/status`, 'utf8'));
+    while (!isStopped()) await sleep(1);
+  }
+
+  resume(name: string): void {
+    this.#server(name).child?.kill('SIGCONT');
   }
 
   /** The server that leads the stream of conversations. */

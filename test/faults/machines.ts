@@ -330,9 +330,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   'pause-a-nats-server': async ({ world, random }) => {
     const leader = await world.servers.leader();
     const victim = random.next() < 0.5 ? leader : random.pick(SERVERS);
-    world.servers.signal(victim, 'SIGSTOP');
+    await world.servers.pause(victim);
     await sleep(PAUSE_MS);
-    world.servers.signal(victim, 'SIGCONT');
+    world.servers.resume(victim);
     await world.servers.whole();
     return `${victim}${victim === leader ? ' (leader)' : ''}`;
   },

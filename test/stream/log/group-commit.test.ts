@@ -352,13 +352,13 @@ describe('publisher to a cluster', () => {
     const toLeader = await open(cluster.url.split(',')[cluster.names.indexOf(leader)] ?? '');
     const request = recordedRequest();
     const followers = cluster.names.filter((name) => name !== leader);
-    for (const name of followers) cluster.signal(name, 'SIGSTOP');
+    for (const name of followers) await cluster.pause(name);
     // The first try gets no answer, and the server recognises the second one.
     await rejects(
       createPublisher(toLeader, { timeoutMs: 4500 }).publish(request),
       appError('SERVICE_UNAVAILABLE'),
     );
-    for (const name of followers) cluster.signal(name, 'SIGCONT');
+    for (const name of followers) cluster.resume(name);
     const sequence = await whenServed(() => createPublisher(connection).publish(request));
     const stored = await readStored(connection, sequence, AbortSignal.timeout(10_000));
     deepEqual(decodeRecord(stored?.bytes ?? new Uint8Array()).requests, [request]);
